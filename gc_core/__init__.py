@@ -3,7 +3,7 @@ Garbage collection for the context window of LLM agents.
 
 The names that a host or a strategy writes are here; everything else is imported from its room, for example
 ``gc_core.events``.
-A name is imported from its room when it is first used, so that ``import gc_core`` alone costs next to nothing.
+A name is imported from its room when it is first used, so that a bare ``import gc_core`` costs next to nothing.
 """
 
 import importlib

@@ -18,9 +18,10 @@ class CollectionStarted:
 
 @attrs.frozen(kw_only=True)
 class CollectionFinished:
-    """A collection has been committed."""
+    """A collection has been committed. ``collection`` is its id in the log, ``gc_collection``."""
 
     result: GCResult
+    collection: str = ""
 
 
 @attrs.frozen(kw_only=True)

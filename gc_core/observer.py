@@ -26,15 +26,15 @@ class Watch:
         self, _by: str, _model: str | None, request: SummaryRequest
     ) -> contextlib.AbstractContextManager[SummaryRequest]:
         """
-        Enclose one request to the summarizer of that name, with what it returned. ``_model`` is the
-        model after it.
+        Enclose one request to the summarizer of that name and its answer. ``_model`` is the
+        model that the name stands for.
         """
         return contextlib.nullcontext(request)
 
-    def told(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Called with each event."""
 
-    def noted(self, record: object) -> None:
+    def on_record(self, record: object) -> None:
         """Called with each record that was written to the ledger."""
 
 

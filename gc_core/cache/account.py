@@ -1,5 +1,5 @@
 """
-A session's use of the provider's prompt cache: what was read, written and paid, and why a read was missed.
+A session's use of the provider's prompt cache: tokens read, written and paid, and causes of misses.
 
 It receives events in order and keeps sums: a session of a year takes as much memory here as one of a minute.
 """
@@ -32,7 +32,7 @@ _OFF_TOKENS = 2_000
 
 
 class MissCause(enum.Enum):
-    """Why the provider read less from its cache than it held."""
+    """Why the provider read less from its cache than it contained."""
 
     COLLECTION = "collection"
     EDIT = "edit"
@@ -51,7 +51,7 @@ class Miss:
 
     Attributes:
         call: Number of the model call, from 1 on.
-        tokens: Input tokens of the call that the cache held before it and that were not read.
+        tokens: Input tokens of the call that the cache contained before it and that were not read.
         cause: The main cause.
         text: Everything known about it, in words.
 
@@ -76,7 +76,7 @@ class Spend:
         fresh_tokens: Of those, tokens neither read nor written.
         output_tokens: Tokens of the replies.
         cost: USD of the calls with a known price.
-        missing: What is missing for the price of the others; "" if all are known.
+        missing: The reason why the others have no price; "" if all are known.
         estimated: Some tokens are the session's own counts, because none were reported.
 
     """
@@ -119,7 +119,7 @@ class Spend:
 @attrs.frozen(kw_only=True)
 class Apart:
     """
-    Spending beside the conversation.
+    Spending outside the conversation.
 
     Attributes:
         kind: ``"compaction"``, ``"summaries"``, ``"workers"``, or a name that a host gave.
@@ -139,13 +139,14 @@ class CacheReport:
     Attributes:
         model: The model in use, or None.
         spend: Sums over the model calls of the conversation whose usage was reported.
-        apart: Sums over calls beside it, by kind.
+        apart: Sums over calls outside it, by kind.
         misses: Missed reads by cause: how many, and their tokens.
         newest_misses: The newest of them, oldest first.
         contradictions: The newest reports that contradict the session's own count, in words.
         minute_tokens: Tokens of the last minute that count for a rate limit, as of the last call.
         tpm_budget: Tokens per minute that the provider allows, or None.
-        needed_again: What the agent needed after it had been collected, since the session was created or opened.
+        needed_again: Content that the agent needed after it had been collected, since the session was created or
+            opened.
 
     """
 
@@ -166,19 +167,19 @@ class CacheReport:
 
     @property
     def total_tokens(self) -> int:
-        """Input and output tokens in total, including cache reads and calls beside the conversation."""
+        """Input and output tokens in total, including cache reads and calls outside the conversation."""
         sums = (self.spend, *(each.spend for each in self.apart))
         return sum(spend.input_tokens + spend.output_tokens for spend in sums)
 
     @property
     def cost(self) -> float | None:
-        """USD in total, including calls beside the conversation; None if a price is missing."""
+        """USD in total, including calls outside the conversation; None if a price is missing."""
         parts = [self.spend.usd, *(each.spend.usd for each in self.apart)]
         return None if None in parts else sum(filter(None, parts))
 
     @property
     def missing(self) -> str:
-        """What is missing for the price; "" if everything is known."""
+        """The missing part of the price; "" if everything is known."""
         return next(filter(None, (self.spend.missing, *(each.spend.missing for each in self.apart))), "")
 
     def words(self) -> Iterator[str]:
@@ -223,7 +224,7 @@ class CallAccount:
         idle_seconds: From the start of the previous request to the start of this one.
         usage: As reported.
         cost: USD, including the provider's own passes; None if the price is missing.
-        miss: What was not read, or None.
+        miss: The prefix that was not read, or None.
 
     """
 
@@ -284,7 +285,7 @@ class CacheAccount:
         self._edits.append(text)
 
     def booked(self, kind: str, usage: Usage, model: str | None, *, time: float, estimated: bool = False) -> None:
-        """Record a call beside the conversation, of a summarizer or a worker, with its own passes."""
+        """Record a call outside the conversation, of a summarizer or a worker, with its own passes."""
         price, missing = self._price(model, time)
         self._apart[kind] = self._apart.get(kind, Spend()).plus(usage, price, missing, estimated=estimated)
 
@@ -378,27 +379,27 @@ class CacheAccount:
         rest.
         """
         life = _HOUR if self._hours else self.terms.ttl_seconds
-        told = False
+        explained = False
         if self._switched:
-            told = True
+            explained = True
             yield MissCause.MODEL, f"the model was switched to {self.model}"
         if idle > life:
-            told = True
+            explained = True
             yield MissCause.EXPIRED, f"idle for {idle:,.0f} seconds, the cache lives {life:,.0f}"
         if changed == MissCause.TOOLS.value:
-            told = True
+            explained = True
             yield MissCause.TOOLS, "the tool schemas changed"
         if changed == MissCause.SYSTEM.value:
-            told = True
+            explained = True
             yield MissCause.SYSTEM, "the system text changed"
         if changed:  # a collection at the end of a turn may have changed nothing that was sent
-            told = told or bool(self._collections or self._edits)
+            explained = explained or bool(self._collections or self._edits)
             yield from ((MissCause.COLLECTION, text) for text in self._collections)
             yield from ((MissCause.EDIT, text) for text in self._edits)
         if reason:
-            told = True
+            explained = True
             yield MissCause.PROVIDER, f"the provider says {reason}"
-        if not told:
+        if not explained:
             yield (
                 MissCause.UNEXPLAINED,
                 "messages changed that were sent" if changed else "the request went on as it was",

@@ -125,7 +125,7 @@ class Marks:
         self.forget()
 
     def forget(self) -> None:
-        """Forget what was written: the window has changed, or another model's cache is used."""
+        """Forget the written prefixes: the window has changed, or another model's cache is used."""
         self._last: _Layout | None = None
         self._sent: frozenset[_Place] = frozenset()
         self._written: list[_Place] = []
@@ -157,7 +157,7 @@ class Marks:
         return _with_marks(layout, lives, self._shape)
 
     def _settle(self, layout: _Layout, shape: MarkShape) -> None:
-        """Keep what was written and is still valid: the same bytes up to there."""
+        """Keep the written prefixes that are still valid: the same bytes up to there."""
         if self._last is None:
             return
         change = _first_change(self._last, layout, shape)
@@ -217,9 +217,9 @@ class Marks:
         for place in chosen:
             wanted = self._config.cache_ttl if place.piece >= layout.head else self._config.stable_cache_ttl
             before = min((_rank(ttl) for there, ttl in theirs if there <= place), default=len(CACHE_TTLS) - 1)
-            behind = max((_rank(ttl) for there, ttl in theirs if there > place), default=0)
+            after = max((_rank(ttl) for there, ttl in theirs if there > place), default=0)
             offered = wanted if wanted in self._terms.ttl_choices else FIVE_MINUTES
-            lives[place] = CACHE_TTLS[max(behind, min(before, _rank(offered)))]
+            lives[place] = CACHE_TTLS[max(after, min(before, _rank(offered)))]
         return lives
 
 

@@ -1,4 +1,4 @@
-"""A caller's own breakpoint, where the message that carried it is not sent as it came."""
+"""Moves a caller's own breakpoint when the message that carried it is not sent unchanged."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gc_core.values.messages import Payload
 
 def mark_moved(messages: Sequence[Payload], marked: Payload, format_name: str) -> list[Payload]:
     """
-    The messages with the breakpoint of another one on the last block that can carry it; a block that has one keeps its
-    own. The same messages where no block can carry one.
+    Return the messages with the breakpoint of another message on the last block that can carry it; a block that has
+    one keeps its own. Returns them unchanged if no block can carry one.
     """
     moved = list(messages)
     for shape in provider_named(format_name).breakpoints:
@@ -38,6 +38,6 @@ def _markable(messages: Sequence[Payload], shape: MarkShape) -> Iterator[tuple[i
 
 
 def _life_in(payload: Payload, shape: MarkShape) -> str:
-    """The life that the last breakpoint in a message asks for, or ""."""
+    """Return the life that the last breakpoint in a message asks for, or ""."""
     found = [shape.life(block) for block in objects(payload) if shape.field in block]
     return found[-1] if found else ""

@@ -58,7 +58,7 @@ class Ahead:
         )
 
     def forget(self) -> None:
-        """Abandon all: the window has changed or is gone."""
+        """Abandon all: the window has changed or was closed."""
         for _, coming in self._coming:
             coming.cancel()
         self._coming = []

@@ -21,7 +21,8 @@ class ThinkingRule:
 
     Attributes:
         binds: The model binds thinking to what precedes it: all of it leaves.
-        old_before: Thinking of turns before this one leaves too, unless it is held: the prefix breaks there anyway.
+        old_before: Thinking of turns before this one leaves too, unless it is protected: the prefix breaks there
+            anyway.
 
     """
 
@@ -61,8 +62,8 @@ class BoundThinking:
     def recount(self) -> None:
         """Count it as removed."""
         for item, unit in self._leaving():
-            alone = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
-            self._totals.resize(item, unit, -self._per_message if alone and item is unit.items[0] else 0)
+            whole = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
+            self._totals.resize(item, unit, -self._per_message if whole and item is unit.items[0] else 0)
 
     def ids(self) -> frozenset[str]:
         """Return the ids of the items that leave."""
@@ -74,7 +75,7 @@ class BoundThinking:
             return []
         first, gone = self._first_change(), self._totals.gone
         later = [(unit.items, unit) for place, unit in self._thinking.items() if place > first and not gone[place]]
-        groups = [*self._across(first), *self._beside(first), *later]
+        groups = [*self._across(first), *self._in_same_unit(first), *later]
         return [(item, unit) for items, unit in groups for item in self._rule.taken(items, unit)]
 
     @cached_property
@@ -85,20 +86,20 @@ class BoundThinking:
 
     def _across(self, first: int) -> list[tuple[tuple[Item, ...], Unit]]:
         """
-        Return what stands after the first change though its unit began before it: a reply that went on after a block
-        which was placed inside it.
+        Return the items after the first change whose unit began before it: a reply that continues after a block which
+        was placed inside it.
         """
         before = [unit for place, unit in self._thinking.items() if place < first and not self._totals.gone[place]]
         began = (
-            [number_of(unit.items[0].id) for unit in self._view.units[first:] if not _stands_in(unit)] if before else []
+            [number_of(unit.items[0].id) for unit in self._view.units[first:] if not _replaces(unit)] if before else []
         )
         if not began:
             return []
         start = min(began)
         return [(tuple(item for item in unit.items if number_of(item.id) > start), unit) for unit in before]
 
-    def _beside(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
-        """Return what stands after the first stub in its own unit: a reply may think again between its calls."""
+    def _in_same_unit(self, place: int) -> list[tuple[tuple[Item, ...], Unit]]:
+        """Return the items after the first stub in its own unit: a reply may think again between its calls."""
         if not 0 <= place < len(self._view.units) or self._totals.gone[place]:
             return []
         unit, stubbed = self._view.units[place], self._stubs.smaller()
@@ -118,6 +119,6 @@ def _is_held(item: Item) -> bool:
     return item.pinned or item.fixed or item.policy is not GCPolicy.EPHEMERAL
 
 
-def _stands_in(unit: Unit) -> bool:
-    """Return whether it was written for what left: its number says nothing of its place."""
+def _replaces(unit: Unit) -> bool:
+    """Return whether the message replaces removed content: then its number does not say where it is."""
     return unit.is_trace or unit.is_summary

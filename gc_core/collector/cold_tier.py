@@ -28,7 +28,7 @@ MOST_TOKENS: Final = 1_000
 MOST_SHARE: Final = 0.25
 """The share of the usable window that one collection brings back at most."""
 
-MOST_LOOKED: Final = 50
+MOST_EXAMINED: Final = 50
 """The most promoted items that are read from the log, the most relevant first."""
 
 
@@ -57,7 +57,7 @@ class ColdTier:
         shown = {name for unit in view.units for item in unit.items for name in item.scan.names}
         back: list[Recalled] = []
         wanted = (found for found in named.values() if found.relevance > self.threshold)
-        for found in itertools.islice(wanted, MOST_LOOKED):
+        for found in itertools.islice(wanted, MOST_EXAMINED):
             if len(back) == MOST_ITEMS:
                 break
             item = self.read(found.item)

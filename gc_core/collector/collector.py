@@ -38,7 +38,7 @@ MAX_SECONDS = 10.0
 """The seconds that one strategy may take in one collection; checked whenever it yields."""
 
 _REVIEWS = 5
-"""How often a plan is changed and reviewed again before what remains is accepted."""
+"""The number of times that a plan is changed and reviewed again before the rest is accepted."""
 
 _PROPOSALS_PER_ITEM = 4
 _PROPOSALS_BESIDES = 1_000
@@ -69,9 +69,9 @@ class Collector:
         objective: The agent's objective.
         questions: Open questions.
         scores: Scores importance.
-        cold: What left the window, if a strategy works with tiers; otherwise None.
+        cold: The removed content, if a strategy works with tiers; otherwise None.
         profile: The compression profile.
-        renewed: Id of the item that is told again after a collection that drops or tells something, or "".
+        renewed: Id of the item that is written again after a collection that drops or summarises something, or "".
         clock: Returns seconds; only for measuring: except for the time limit no decision depends on it.
 
     """
@@ -102,9 +102,9 @@ class Collector:
     ) -> Steps[CollectionOutcome]:
         """
         Collect towards the goal; with ``fit``, by the last resort, until the request has at most ``fit`` tokens, or
-        (``blocks_only``) until blocks that no model call has seen are no reason any more why it has more.
+        (``blocks_only``) until unsent blocks are no longer the reason why it has more.
 
-        Stops for every summary that must be asked for; ``prepared`` ones are there already. The window given is never
+        Stops for every summary that has to be requested; ``prepared`` ones are there already. The window given is never
         changed. Raises RuleError when the edited request would break a provider's rule.
         """
         started = self.clock()
@@ -117,7 +117,7 @@ class Collector:
         return attrs.evolve(collected, recalled=recalled) if collected.result.changed else collected
 
     def collect(self, context: Context, goal: Goal, protection: Protection) -> CollectionOutcome:
-        """Return the same, waiting for every summary."""
+        """Collect as ``steps`` does, waiting for every summary."""
         return run_steps(self.steps(context, goal, protection), self.answering.ask)
 
     def requests(
@@ -167,7 +167,7 @@ class Collector:
         )
 
     def _recalled(self, view: WindowView, goal: Goal) -> tuple[Recalled, ...]:
-        """Return what comes back with this collection, which makes room for it; nothing where nothing has to leave."""
+        """Return the removed content that comes back with this collection; nothing if nothing has to leave."""
         if self.cold is None or goal.is_young or view.tokens <= goal.target_tokens:
             return ()
         return self.cold.recalled(self.plugins, view, goal, self.counter)
@@ -175,7 +175,10 @@ class Collector:
     # -- asking --------------------------------------------------------------------------------------------------
 
     def _planned(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem]) -> Steps[Planner]:
-        """What was offered before, but for what a review refused, and then what more is needed, with its summaries."""
+        """
+        Repeat the earlier proposals without those that a review refused, then take what else is needed, with its
+        summaries.
+        """
         planner = self._planner(context, asked, vetoed)
         if asked.fit is not None and asked.blocks_only:
             last_resort.shorten_blocks(planner, asked.view, fit=asked.fit)
@@ -197,12 +200,12 @@ class Collector:
             _offer_expired(planner, asked)
             self._offer_giving_way(planner, asked)
         if planner.renew(self.renewed) and not planner.met:
-            self._ask_all(planner, asked)  # beside a trace what was too small to leave may leave
+            self._ask_all(planner, asked)  # next to a trace, units too small to leave may leave
             yield from self._answered(planner, asked)
         return planner
 
     def _offer_giving_way(self, planner: Planner, asked: _Asked) -> None:
-        """What is held softly gives way to a target that a strategy has not reached; no strategy wants no target."""
+        """Remove softly protected content to reach a target that no strategy has reached; not without strategies."""
         goal = asked.goal
         if not self.strategies or goal.is_young or goal.turns_before or planner.met:
             return
@@ -216,8 +219,8 @@ class Collector:
 
     def _offer_prepared(self, planner: Planner, asked: _Asked) -> None:
         """
-        Summaries that were written beforehand, if what they stand for still holds there and may go; none of them for
-        a focus that they know nothing of, and none for a young collection, which spares what is old.
+        Offer summaries that were written in advance, if their originals are still there and may go; none for a goal
+        with a focus, which they do not know, and none for a young collection, which spares old content.
         """
         rights = attrs.evolve(_rights(asked), whole=True)
         fits = not asked.goal.focus and not asked.goal.is_young
@@ -228,7 +231,7 @@ class Collector:
                 planner.offer(prepared.removal, rights)
 
     def _answered(self, planner: Planner, asked: _Asked) -> Steps[None]:
-        """Every summary gets its text; when plugins keep items, more may be needed then, summaries too."""
+        """Obtain the text of every summary; when plugins keep items, more proposals and summaries may be needed."""
         while planner.unanswered:
             for summary in planner.unanswered:
                 written, keep = yield from self._written(planner, summary, asked)
@@ -240,7 +243,7 @@ class Collector:
     def _written(
         self, planner: Planner, summary: PlannedSummary, asked: _Asked
     ) -> Steps[tuple[Written, frozenset[str]]]:
-        """The text of a summary, asked for once in a collection, and the items that plugins want to keep."""
+        """Obtain the text of a summary, requested once per collection, and the items that plugins want to keep."""
         if summary.key not in asked.written:
             request = planner.request(summary, self.read)
             ready = {prepared.removal.items: prepared.written for prepared in asked.prepared}
@@ -263,7 +266,7 @@ class Collector:
         )
 
     def _ask_all(self, planner: Planner, asked: _Asked) -> None:
-        """Every strategy in its order, where it stopped before; ``asked`` keeps what they do wrong, a line each."""
+        """Ask every strategy in order, continuing where it stopped; ``asked`` records their faults, a line each."""
         rights = _rights(asked)
         for place, (name, strategy) in enumerate(self.strategies):
             if planner.met:
@@ -284,7 +287,7 @@ class Collector:
         planner.settle()
 
     def _ranked(self, proposals: Iterable[object], view: WindowView) -> Iterator[object]:
-        """As the strategy ranks them, and among equals as the profile does."""
+        """Return the proposals in the strategy's order, and among equals in the profile's."""
         if self.profile.is_neutral:
             return iter(proposals)
         return in_order(proposals, self.profile, {item.id: item for unit in view.units for item in unit.items})
@@ -306,8 +309,8 @@ class Collector:
 
     def _agreed(self, context: Context, asked: _Asked) -> Steps[tuple[Planner, Plan]]:
         """
-        Return the plan that no review refuses a part of, and its planner. What is refused stays in the window, and the
-        plan continues with what else the strategies propose, which is reviewed too.
+        Return a plan of which no review refuses a part, and its planner. What is refused stays in the window; the plan
+        continues with further proposals, which are reviewed too.
         """
         vetoed: set[GCRemovalItem] = set()
         for _ in range(_REVIEWS):
@@ -365,7 +368,7 @@ class Collector:
         return CollectionOutcome(context=after, plan=plan, result=result, of=context, renewed=renewed)
 
     def check(self, before: Context, after: Context, *, last_resort: bool) -> None:
-        """Raise RuleError where a collection breaks a rule; what a host's own messages break is not its fault."""
+        """Raise RuleError if a collection breaks a rule; violations in a host's own messages are not its fault."""
         old, new, pending = before.render(), after.render(), bool(after.open_calls)
         breaches = check_request(new, pending=pending)
         if breaches and len(breaches) <= len(check_request(old, pending=pending)):
@@ -385,19 +388,19 @@ class Collector:
 @attrs.define(kw_only=True)
 class _Asked:
     """
-    One collection's questions to the strategies, which go on where they stopped when a review refuses something.
+    One collection's questions to the strategies, which continue where they stopped when a review refuses something.
 
     Attributes:
         view: What they see.
-        goal: What is to be reached.
-        fit: Tokens that the last resort has to reach, when it is its turn.
+        goal: The goal.
+        fit: Tokens that the last resort has to reach, if it is used.
         blocks_only: It shortens blocks and nothing else.
-        proposals: What each strategy still has to say, by its place.
-        offered: What they have said so far.
-        failures: What they did wrong.
-        prepared: Summaries that were written beforehand.
-        written: The text of each summary, by its key, and the items that plugins want to keep all the same.
-        refused: What reviews refused.
+        proposals: The remaining proposals of each strategy, by its place.
+        offered: All proposals so far.
+        failures: The strategies' faults.
+        prepared: Summaries that were written in advance.
+        written: The text of each summary, by its key, and the items that plugins want to keep nevertheless.
+        refused: Proposals that reviews refused.
 
     """
 
@@ -428,7 +431,7 @@ class _Asked:
         )
 
     def fails(self, place: int, why: str) -> None:
-        """A strategy is not asked again in this collection."""
+        """Stop asking a strategy in this collection."""
         self.proposals[place] = iter(())
         self.failures.append(why)
 
@@ -438,14 +441,14 @@ def _nothing(_query: str, _limit: int) -> tuple[ColdText, ...]:
 
 
 def _offer_merged(planner: Planner, asked: _Asked) -> None:
-    """Where the summaries are more than they may have, the oldest become one."""
+    """Merge the oldest summaries into one if all of them together exceed their cap."""
     removal = None if asked.goal.is_young else merged_summaries(asked.view)
     if removal is not None and not planner.met:
         planner.offer(removal, _rights(asked))
 
 
 def _offer_expired(planner: Planner, asked: _Asked) -> None:
-    """What strategies have left of turns beyond the limit leaves; but for what a review refused."""
+    """Remove what strategies have left of the turns beyond the limit, except what a review refused."""
     for unit in asked.view.expired if asked.goal.turns_before else ():
         removal = GCRemovalItem.drop(unit, reason="beyond max_turns", phase="turns")
         planner.offer(attrs.evolve(removal, strategy=CORE), _rights(asked))
@@ -455,7 +458,7 @@ _EVERYTHING = Rights(zones=frozenset(Zone) - {Zone.HELD}, stub_recent=True, stub
 
 
 def _rights(asked: _Asked) -> Rights:
-    """Return what strategies may take; where only what is young is to shrink, nothing that stands before it changes."""
+    """Return what strategies may take; if only young content is to shrink, nothing before it changes."""
     goal = asked.goal
     if goal.is_young:
         return Rights(zones=frozenset(), stub_only=frozenset(item.id for item in asked.view.young))
@@ -483,8 +486,8 @@ def _note(plan: Plan, after: int, protected: int) -> str:
     if missing <= 0:
         return "" if plan.removals else "nothing had to be removed: the request is at or below the target"
     if plan.removals and protected > plan.goal.target_tokens:
-        alone = f"LOCKED content, pins, the newest turns and what users said have {protected:,} tokens"
-        return f"{missing:,} tokens short of the target of {plan.goal.target_tokens:,}: {alone}"
+        protection = f"LOCKED content, pins, the newest turns and what users said have {protected:,} tokens"
+        return f"{missing:,} tokens short of the target of {plan.goal.target_tokens:,}: {protection}"
     if plan.removals:
         return f"{missing:,} tokens short of the target: what is left is held"
     reasons = sorted({refusal.why for refusal in plan.refusals})

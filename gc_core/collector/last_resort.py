@@ -1,4 +1,4 @@
-"""What the core does when a request would not fit, or every strategy failed: deterministic, without a model."""
+"""The core's own removals when a request would not fit, or every strategy failed: deterministic, without a model."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:
 
 def _roomy(planner: Planner, fit: int) -> int:
     """
-    Return a request that just fits would be collected again at the next call, a break each time: so
-    a cut goes deeper.
+    Return the size that a cut aims at: below the limit, because a request that just fits would be collected again at
+    the next call, a break each time.
     """
     return min(fit, max(0, fit + planner.goal.target_tokens) // 2)
 
@@ -106,15 +106,12 @@ def _newest(view: WindowView) -> list[Item]:
 
 
 def _is_oversized(item: Item) -> bool:
-    """
-    Return whether the item is cut before anything that is held leaves: of what somebody said only
-    what was pasted.
-    """
+    """Return whether the item may be cut before protected content leaves: of what a user typed only a paste."""
     return item.policy is not GCPolicy.PRESERVABLE or item.tokens > _PASTE_TOKENS
 
 
 def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
-    """All that is larger than a common size is cut to it, and that size is as large as fits: no one pays for all."""
+    """Cut everything above a common size to that size, the largest that fits."""
     sizes = {item.id: planner.size_of(item) for item in items}
     if planner.reaches(fit) or not sizes:
         return

@@ -1,4 +1,4 @@
-"""What a proposer may remove, and why it may not, or not yet."""
+"""The removals that a proposer may make, and reasons against them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Rights:
         stub_recent: It may stub items of the newest steps and of the newest exchange.
         stub_any_kind: It may stub items that are not EPHEMERAL (but not LOCKED or pinned ones).
         preservable_above: PRESERVABLE units only when all of them could bring the request below this many tokens.
-        preservable_to: And only while the request has at least this many, where a summary tells of them; what is
-            dropped only while it has as many as above.
-        whole: A summary takes all its units, for its text is written already, not only as many as the goal needs.
+        preservable_to: They are summarised only while the request has at least this many; dropped only while it has at
+            least ``preservable_above``.
+        whole: A summary takes all its units, not only as many as the goal needs: its text is written already.
         stub_only: If given, items that it may stub at all, by id: a young collection takes nothing else.
 
     """
@@ -37,7 +37,7 @@ class Rights:
     stub_only: frozenset[str] | None = None
 
     def cutting(self) -> Rights:
-        """Return the same, and items of any kind may be cut."""
+        """Return these permissions, with which items of any kind may be cut."""
         return attrs.evolve(self, stub_any_kind=True)
 
     def refusal_reason(self, unit: Unit, zone: Zone) -> str:
@@ -54,12 +54,12 @@ class Rights:
             return f"unit {unit.number} is held ({unit.policy.value})"
         return f"unit {unit.number} is {zone.value}: turn {unit.turn} is protected"
 
-    def deferral_reason(self, zones: Collection[Zone], totals: RunningTotals, target: int, *, told: bool) -> str:
+    def deferral_reason(self, zones: Collection[Zone], totals: RunningTotals, target: int, *, summarised: bool) -> str:
         """
-        Return why units of these zones, which may go, are not due yet on the way to the target, or ""; ``told``: a
-        summary will tell of them.
+        Return why units of these zones may not go yet on the way to the target, or "". ``told``: a summary will cover
+        them.
         """
-        if Zone.PRESERVABLE in zones and not self._relieves(totals, told=told):
+        if Zone.PRESERVABLE in zones and not self._relieves(totals, summarised=summarised):
             return "preservable: without it usage would be on the same side of the pressure"
         if Zone.RECENT in zones and totals.total - totals.open_in(Zone.OLD) <= target:
             return "the old turns suffice"
@@ -67,7 +67,7 @@ class Rights:
             return "the conversation suffices"
         return ""
 
-    def _relieves(self, totals: RunningTotals, *, told: bool) -> bool:
+    def _relieves(self, totals: RunningTotals, *, summarised: bool) -> bool:
         """
         Return whether PRESERVABLE content is worth taking: usage is under pressure, and all of it together could end
         that.
@@ -76,5 +76,5 @@ class Rights:
         """
         could = totals.total - totals.open_in(Zone.PRESERVABLE) < self.preservable_above
         return self.preservable_above == 0 or (
-            could and totals.total >= (self.preservable_to if told else self.preservable_above)
+            could and totals.total >= (self.preservable_to if summarised else self.preservable_above)
         )

@@ -17,7 +17,7 @@ from gc_core.values.sources import ENRICHMENT, TASK_STATE
 from gc_core.window.context import Context, left_out_text
 from gc_core.window.view import WindowView
 
-_TOLD_ANEW = frozenset({ENRICHMENT.name, TASK_STATE.name})
+_RESENT_SOURCES = frozenset({ENRICHMENT.name, TASK_STATE.name})
 """Sources of blocks with a newer version, present or coming: their content is not lost."""
 
 _FEWEST = 2
@@ -81,14 +81,14 @@ class Cuts:
 
     def gain(self, units: Sequence[Unit]) -> int:
         """
-        Return tokens that dropping these together would free. What stands for them is judged with their neighbours,
-        when the traces are counted: a run that is not worth a trace leaves none.
+        Return the tokens that dropping these units together would free. Their traces are judged with their neighbours
+        when they are counted: a run that is not worth a trace leaves none.
         """
         schemas = [unit for unit in units if unit.number < 0]
         return self._totals.tokens_of(units) - (self._line.cost(schemas) if schemas else 0)
 
     def drop(self, unit: Unit) -> None:
-        """Drop a unit, with the traces beside it."""
+        """Drop a unit, with the traces next to it."""
         if unit.number < 0:
             self._totals.add(self._line.extend(unit))
         self._totals.take_out(unit)
@@ -104,7 +104,7 @@ class Cuts:
         self._traced, self.unsure = exact, 0
 
     def left(self) -> Iterator[Item]:
-        """The items that leave without a summary: of dropped units, and traces that others absorb."""
+        """Yield the items that leave without a summary: of dropped units, and traces that others absorb."""
         for run in self.runs():
             yield from (item for unit in run for item in unit.items)
         for place in self._taken_up:
@@ -119,29 +119,30 @@ class Cuts:
         end = -1
         for first, last in self._runs:
             units = self._view.units[first : last + 1]
-            if runs and self._beside(end, 1) == first:
+            if runs and self._neighbour(end, 1) == first:
                 runs[-1] += units
             else:
                 runs.append(units)
             end = last
         return runs
 
-    def told(self, room: int, shown: Callable[[], set[str]]) -> tuple[dict[str, Reference], int]:
+    def traces(self, room: int, shown: Callable[[], set[str]]) -> tuple[dict[str, Reference], int]:
         """
-        Return the traces, each by the id of the first item that left there, with what users demanded and names that the
-        window would lose, the newest first, in what room is left to the target and below the cap; and what these cost.
+        Return the traces, each by the id of the first item that left there, with users' demands and the newest names
+        that the window would lose, as far as there is room below the target and the cap; and the tokens that these
+        details cost.
 
-        What was collected goes beyond the target by part of a unit: here that is spent on what is requested next.
+        A collection exceeds the target by part of a unit: those tokens are spent on names for the next request.
         """
-        room = min(room, self._cap - self._standing() - sum(notice.tokens for notice in self._notices))
+        room = min(room, self._cap - self._staying_tokens() - sum(notice.tokens for notice in self._notices))
         free = room = max(0, room)
-        traces = {notice.stands_at: notice.reference for notice in self._notices}
+        traces = {notice.takes_place_of: notice.reference for notice in self._notices}
         known = shown() if self._notices and room >= _LEAST_ROOM else set()
         for notice in reversed(self._notices):
             if room < _LEAST_ROOM:
                 break
             most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
-            traces[notice.stands_at], cost = self._traces.telling(notice, known, most)
+            traces[notice.takes_place_of], cost = self._traces.with_names(notice, known, most)
             room -= cost
         return traces, free - room
 
@@ -179,10 +180,10 @@ class Cuts:
     def _noticed(self, lines: Sequence[_Line], merged: Sequence[_Line]) -> tuple[Notice, ...]:
         notices = [self._notice(_all_units(merged), merged[0].units[0])] if merged else []
         together = set(merged)
-        alone = [line for line in lines if line not in together]
-        room = self._cap - sum(notice.tokens for notice in notices) - sum(line.tokens for line in alone)
+        single = [line for line in lines if line not in together]
+        room = self._cap - sum(notice.tokens for notice in notices) - sum(line.tokens for line in single)
         silent: tuple[Unit, ...] = ()
-        for line in alone:
+        for line in single:
             if not line.is_run:
                 continue
             if not line.tokens:
@@ -201,7 +202,7 @@ class Cuts:
         Yield the notices with what users demanded in what leaves, as far as the cap has room for
         it, the oldest first.
         """
-        room = self._cap - self._standing() - sum(notice.tokens for notice in notices)
+        room = self._cap - self._staying_tokens() - sum(notice.tokens for notice in notices)
         for notice in notices:
             most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
             reference, tokens = self._traces.quoting(notice, most)
@@ -212,29 +213,30 @@ class Cuts:
         reference, tokens = self._traces.spanning(units)
         if tokens > self._cap:
             reference, tokens = self._traces.fitted(reference, self._cap)
-        return Notice(units=units, stands_at=at.items[0].id, reference=reference, tokens=tokens)
+        return Notice(units=units, takes_place_of=at.items[0].id, reference=reference, tokens=tokens)
 
     def _lines(self) -> list[_Line]:
         """Return every place that has a trace, or could have one, oldest first."""
         found = [self._line_of(run) for run in self.runs()]
         for place, unit in self._free_traces.items():
             if not self._totals.gone[place] or place in self._taken_up:
-                must = self._must_stand(place, place)
+                must = self._is_needed(place, place)
                 found.append(_Line(units=(unit,), place=place, tokens=unit.tokens, is_run=False, must=must))
         return sorted(found, key=lambda line: line.place)
 
     def _line_of(self, run: tuple[Unit, ...]) -> _Line:
         first, last = self._view.position(run[0].number), self._view.position(run[-1].number)
         tokens = self._traces.spanning(run)[1]
-        must = self._must_stand(first, last)
-        gone = [unit for unit in run if not _is_told_anew(unit)]
-        worth = tokens * LEAST_TIMES <= _left_out_of(gone) and tokens < sum([unit.tokens for unit in run])
-        is_told = must or worth or any(unit.is_trace for unit in run)
-        return _Line(units=run, place=first, tokens=tokens if is_told else 0, is_run=True, must=must)
+        must = self._is_needed(first, last)
+        lost = [unit for unit in run if not _is_resent(unit)]
+        worth = tokens * LEAST_TIMES <= _left_out_of(lost) and tokens < sum([unit.tokens for unit in run])
+        has_trace = must or worth or any(unit.is_trace for unit in run)
+        return _Line(units=run, place=first, tokens=tokens if has_trace else 0, is_run=True, must=must)
 
-    def _must_stand(self, first: int, last: int) -> bool:
-        """Return whether what is left on both sides may not stand side by side: a conversation begins with the user
-        (N2, G4), and where replies alternate with something of the user's, one stands between them (G1).
+    def _is_needed(self, first: int, last: int) -> bool:
+        """
+        Return whether the units on both sides must not become neighbours: a conversation begins with the user (N2, G4),
+        and where replies alternate with user content, some must be between them (G1).
         """
         before = self._kept(range(first - 1, -1, -1))
         if before is None:
@@ -243,7 +245,7 @@ class Cuts:
         if after is None:
             return False
         if not self._context.recalls and not before.is_step and after.items[0].kind is ItemKind.USER_TEXT:
-            return True  # in a list that comes back nothing else tells a later message from the original request
+            return True  # in a returning list nothing else distinguishes a later message from the original request
         units = self._view.units
         return self._context.separates_replies and self._context.replies_meet(
             units[first].items[0].id,
@@ -255,7 +257,7 @@ class Cuts:
         """Return the first remaining unit at these places."""
         return next((self._view.units[place] for place in places if not self._totals.gone[place]), None)
 
-    def _standing(self) -> int:
+    def _staying_tokens(self) -> int:
         """Return the tokens of the traces that stay."""
         return sum(unit.tokens for place, unit in self._free_traces.items() if not self._totals.gone[place])
 
@@ -268,24 +270,35 @@ class Cuts:
     def _absorb_far(self, place: int) -> None:
         """Absorb a trace into one elsewhere: nothing is left between its neighbours."""
         self._totals.absorb(place)
-        self._totals.vanished.add(place)
+        self._totals.merged_away.add(place)
         self._taken_up.add(place)
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
-    def _beside(self, place: int, step: int) -> int:
-        """Return the next place, before (-1) or after (1), at which something is left or a run has ended."""
+    def _neighbour(self, place: int, step: int) -> int:
+        """
+        Return the next place, before (-1) or after (1), at which something is left or a run has ended. System messages
+        between are passed over where they stand behind what a user says: what left on both sides has one trace, and
+        they follow it.
+        """
         near = place + step
-        while near in self._totals.vanished:
+        while near in self._totals.merged_away or near in self._passed_over:
             near += step
         return near
 
+    @cached_property
+    def _passed_over(self) -> frozenset[int]:
+        if not self._context.places_system:
+            return frozenset()
+        kinds = ((place, unit.items[0].kind) for place, unit in enumerate(self._view.units))
+        return frozenset(place for place, kind in kinds if kind is ItemKind.SYSTEM_TEXT)
+
     def _take_up(self) -> None:
         """Join traces and runs that a summary has made adjacent."""
-        if not self._totals.vanished:
+        if not self._totals.merged_away:
             return
         for place in self._free_traces:
-            near = self._beside(place, 1)
+            near = self._neighbour(place, 1)
             if (
                 near != place + 1
                 and near in self._free_traces
@@ -298,7 +311,7 @@ class Cuts:
         while taken:
             taken = False
             for first, last in list(self._runs):
-                for near in (self._beside(first, -1), self._beside(last, 1)):
+                for near in (self._neighbour(first, -1), self._neighbour(last, 1)):
                     if near in self._free_traces and not self._totals.gone[near]:
                         more = self._absorb(near)
                         self._totals.add(more)
@@ -309,16 +322,13 @@ class Cuts:
         place = self._view.position(unit.number)
         more = self._runs.add(place, unit.original_tokens)
         if self._free_traces:
-            more += sum(self._absorb(self._beside(place, step)) for step in (-1, 1))
+            more += sum(self._absorb(self._neighbour(place, step)) for step in (-1, 1))
         self._totals.add(more)
         self._traced += more
         self.unsure += max(0, more)
 
     def _absorb(self, near: int) -> int:
-        """
-        Return a trace beside a cut goes too, for one trace will stand for both; returns what the cuts' traces cost
-        more.
-        """
+        """Remove a trace beside a cut, because one trace will cover both. Returns what the cuts' traces cost more."""
         unit = self._free_traces.get(near)
         if unit is None or self._totals.gone[near]:
             return 0
@@ -336,7 +346,7 @@ class Cuts:
 
     @cached_property
     def _shared(self) -> list[tuple[tuple[int, ...], int]]:
-        """Return the units of each message that has several, and its overhead, which is counted with its first unit."""
+        """The units of each message that has several, and its overhead, which is counted with its first unit."""
         several = [each for each in self._context.messages if each.items[0].unit != each.items[-1].unit]
         return [(tuple(dict.fromkeys([item.unit for item in each.items])), each.overhead) for each in several]
 
@@ -354,7 +364,7 @@ class _Runs:
         self._tokens: dict[int, int] = {}
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Yield first and last place of every run, in order."""
+        """Return the first and last place of every run, in order."""
         return ((first, self._other_end[first]) for first in sorted(self._tokens))
 
     def ends_at(self, place: int) -> bool:
@@ -389,7 +399,7 @@ class _ToolLine:
     def cost(self, more: Iterable[Unit]) -> int:
         """Return by what the line grows; the first part of a system text is a message too."""
         head = self._context.head
-        before, after = ((*head.left_out, *_names(gone)) for gone in (self._schemas, [*self._schemas, *more]))
+        before, after = ((*head.left_out, *_names(removed)) for removed in (self._schemas, [*self._schemas, *more]))
         tokens = self._counter.count(left_out_text(after))
         if before:
             return tokens - self._counter.count(left_out_text(before))
@@ -411,10 +421,10 @@ def _all_units(lines: Iterable[_Line]) -> tuple[Unit, ...]:
     return tuple(unit for line in lines for unit in line.units)
 
 
-def _is_told_anew(unit: Unit) -> bool:
-    return unit.items[0].source in _TOLD_ANEW and all(item.source in _TOLD_ANEW for item in unit.items)
+def _is_resent(unit: Unit) -> bool:
+    return unit.items[0].source in _RESENT_SOURCES and all(item.source in _RESENT_SOURCES for item in unit.items)
 
 
 def _left_out_of(units: Iterable[Unit]) -> int:
-    """Return the original tokens of these units, or of what traces among them cover."""
+    """Return the original tokens of these units, or of the originals that traces among them cover."""
     return sum([unit.original_tokens for unit in units])

@@ -10,6 +10,7 @@ from gc_core.providers.contract import TokenCounter
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.profiles import GENERAL_PROFILE, CompressionProfile, tool_kind, weighing_by
 from gc_core.relevance.working_set import shows_file
+from gc_core.values.framing import framed
 from gc_core.values.items import Form, Item, ItemKind, Unit
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
@@ -56,9 +57,10 @@ class Stubs:
         self._counter = counter
         self._limits: dict[str, int] = {}
         self._gaps: dict[str, str] = {}
-        self._trims: dict[str, StubText] = {}
+        self._trims: dict[str, NewText] = {}
         self._unread: set[str] = set()
         self._texts: dict[str, NewText] = {}
+        self._cuts: dict[str, tuple[tuple[object, ...], NewText]] = {}
         self._references: dict[str, Reference] = {}
         self._writings = 0
         self._written_at = -1
@@ -109,7 +111,7 @@ class Stubs:
         text = trim_stub(item, repeated, self._counter, reference=self._reference(item), gap=stub.gap)
         if text.tokens >= self._totals.size_of(item):
             return "a stub would not be smaller"
-        self._limits[item.id], self._gaps[item.id], self._trims[item.id] = text.tokens, stub.gap, text
+        self._limits[item.id], self._gaps[item.id], self._trims[item.id] = text.tokens, stub.gap, _new_text(text)
         self._totals.resize(item, unit, text.tokens)
         self._written_at = -1
         return ""
@@ -133,7 +135,7 @@ class Stubs:
 
     def _not_by_right(self, item: Item, unit: Unit, place: int, rights: Rights) -> str:
         """Return why the proposer may not stub the item, or ""."""
-        if not rights.stub_recent and (unit.pending or not self._view.is_behind_recent_steps(place)):
+        if not rights.stub_recent and (unit.pending or not self._view.is_before_recent_steps(place)):
             return f"item {item.id} belongs to the newest steps"
         if rights.stub_only is not None and item.id not in rights.stub_only:
             return f"item {item.id} is not young"
@@ -189,10 +191,10 @@ class Stubs:
 
     def _written(self) -> dict[str, NewText]:
         """
-        Return the stubs' texts, newest first: each keeps what the window would lose, given what stands after it by
-        then.
+        Return the stubs' texts, newest first: each keeps what the window would lose, given what
+        follows it by then.
 
-        What is LOCKED shows its names wherever it stands.
+        LOCKED content shows its names wherever it is.
         """
         shown = set(self._locked_names)
         texts: dict[str, NewText] = {}
@@ -208,8 +210,17 @@ class Stubs:
         return texts
 
     def _stubbed(self, item: Item, shown: set[str]) -> NewText:
-        stub = self._trims.get(item.id) or self._cut(item, shown)
-        return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
+        trimmed = self._trims.get(item.id)
+        if trimmed is not None:
+            return trimmed
+        if item.kind is ItemKind.TOOL_CALL or item.form is Form.STUB or framed(item, "") != "":
+            return _new_text(self._cut(item, shown))  # cut from texts with names that the item's scan may lack
+        # Most stubs are written several times in a plan, and the window shows the same names again each time.
+        key = self._limits[item.id], self._gaps[item.id], item.id in self._unread, item.scan.names & shown
+        known = self._cuts.get(item.id)
+        if known is None or known[0] != key:
+            known = self._cuts[item.id] = key, _new_text(self._cut(item, shown))
+        return known[1]
 
     def _cut(self, item: Item, shown: set[str]) -> StubText:
         ends = item.id in self._unread
@@ -236,7 +247,9 @@ class Stubs:
         known = item.reference if item.form is Form.STUB else self._references.get(item.id)
         if known is None:
             context = self._context
-            known = reference_to(item, self._call_of(item), cites=context.cites, recalls=context.recalls)
+            known = reference_to(
+                item, self._call_of(item), cites=context.cites, recalls=context.recalls, form=context.recall_form
+            )
             self._references[item.id] = known
         return known
 
@@ -251,6 +264,10 @@ class Stubs:
     def _items(self) -> dict[str, tuple[Item, int]]:
         """Every item with its unit's place. Only needed by stubs, so a plan with only drops does not pay for it."""
         return {item.id: (item, place) for place, unit in enumerate(self._view.units) for item in unit.items}
+
+
+def _new_text(stub: StubText) -> NewText:
+    return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
 
 def is_cuttable(item: Item) -> bool:

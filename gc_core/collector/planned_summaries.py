@@ -32,7 +32,7 @@ _SHORT = 160
 """Tokens of a short summary, including its frame and message."""
 
 _MOST_MORE = 1.5
-"""How many times more than the target needs one summary may take, if less would be too short."""
+"""The factor by which one summary may take more than the target needs, if less would be too short."""
 
 _SEAM = 4
 """Tokens that joining frame and text may cost beyond the sum of their own counts."""
@@ -97,12 +97,12 @@ class PlannedSummary:
         return sum(unit.tokens for unit in (*self.units, *self.traces)) - self.tokens
 
     @property
-    def stands_at(self) -> str:
+    def takes_place_of(self) -> str:
         """The item whose place the summary takes: the first of the last unit, after everything that it covers."""
         return self.units[-1].items[0].id
 
     def edit(self) -> NewSummary:
-        """Return the final text."""
+        """Return the edit that puts the summary into the window."""
         text = self._text(self.body or "")
         return NewSummary(number=self.number, text=text, reference=self.reference, form=self.form)
 
@@ -161,7 +161,7 @@ class Summaries:
     def refusal_reason(self, unit: Unit, form: SummaryForm) -> str:
         """
         Return why a unit that may go cannot be summarised, or "": a summary is written from originals, never another.
-        In a digest it may be: what it stands for is read from the log.
+        For a digest it can be: its originals are read from the log.
         """
         if unit.number < 0:
             return "a tool schema is dropped, not summarised"
@@ -175,7 +175,7 @@ class Summaries:
         """
         Return the summary of as many of these units, in their order, as reaching the target needs; of all with
         ``whole``, and of all for a digest. None when it would be too short, also with half as much again: rather a few
-        units leave untold than most of a small window for a few lines.
+        units leave without a summary than most of a small window for a few lines.
         """
         whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
         tokens = enough = 0
@@ -222,9 +222,9 @@ class Summaries:
 
     def _traces_among(self, units: Sequence[Unit]) -> tuple[Unit, ...]:
         """
-        Traces that stand before the last of these units, and that no pin holds: the digest tells their range.
+        Return the unpinned traces before the last of these units: the digest covers their range.
 
-        Those of the last pass stay: that pass had none to count on, so what it refused no second one may take.
+        Those of the last pass stay: it could not count on them, so a second pass may not take what it refused.
         """
         last = self._view.position(units[-1].number)
         return tuple(
@@ -241,7 +241,7 @@ class Summaries:
             self._totals.take_out(unit)
         for trace in summary.traces:
             self._totals.absorb(self._view.position(trace.number))
-        self._totals.vanished.update(self._vanishing(summary))
+        self._totals.merged_away.update(self._vanishing(summary))
         self._totals.add(summary.tokens)
         self._given += 1
         self._planned.append(summary)
@@ -258,8 +258,8 @@ class Summaries:
 
     def withdraw(self, summary: PlannedSummary, keep: Collection[str]) -> tuple[Unit, ...]:
         """
-        Return its units stand there again, those with one of the items to ``keep`` for good: a plugin wants these.
-        Returns the others, which may have a summary of their own.
+        Put the units of a summary back, those with one of the items to ``keep`` for good: a plugin wants them. Returns
+        the others, which may have a summary of their own.
         """
         rest = []
         for unit in summary.units:
@@ -271,7 +271,7 @@ class Summaries:
                 rest.append(unit)
         for trace in summary.traces:
             self._totals.give_back(self._view.position(trace.number))
-        self._totals.vanished.difference_update(self._vanishing(summary))
+        self._totals.merged_away.difference_update(self._vanishing(summary))
         self._totals.add(-summary.tokens)
         self._planned.remove(summary)
         return tuple(rest)
@@ -282,7 +282,7 @@ class Summaries:
 
     def edits(self) -> dict[str, NewSummary]:
         """Return the final texts, by the items whose places they take."""
-        return {summary.stands_at: summary.edit() for summary in self._planned}
+        return {summary.takes_place_of: summary.edit() for summary in self._planned}
 
     def ids(self) -> frozenset[str]:
         """Return the ids of the items that they cover."""
@@ -357,8 +357,8 @@ def request_for(
 ) -> SummaryRequest:
     """Return the request: only originals, and the names that nothing else in the window will show."""
     is_digest = summary.form is SummaryForm.DIGEST
-    behind = max((_ends(unit)[1] for unit in summary.units if unit.is_digest), default=0)
-    found = [(unit, _originals_of(unit, read, behind)) for unit in summary.units]
+    after = max((_ends(unit)[1] for unit in summary.units if unit.is_digest), default=0)
+    found = [(unit, _originals_of(unit, read, after)) for unit in summary.units]
     # Ranges may overlap: common parts are included once.
     originals = tuple({item.id: item for _, items in found for item in items}.values())
     unread = [unit.items[0] for unit, items in found if not items and unit.is_summary and not unit.is_digest]
@@ -385,19 +385,19 @@ def entries_in(units: Iterable[Unit]) -> tuple[str, ...]:
     return tuple(entry for text in digests for entry in entries_of(text))
 
 
-def _originals_of(unit: Unit, read: Originals, behind: int) -> Sequence[Item]:
+def _originals_of(unit: Unit, read: Originals, after: int) -> Sequence[Item]:
     """
-    Return what the unit stands for, as it arrived; of a digest nothing, for its entries are told as they are.
+    Return the originals that the unit covers; none for a digest, whose entries are kept as they are.
 
-    A summary of units from both sides of a digest, which ends with item ``behind``, has that one's range in its own:
-    only what is after is read again.
+    A summary of units from both sides of a digest, which ends with item ``behind``, includes the digest's range:
+    only what comes after is read again.
     """
     if unit.is_digest:
         return ()
     if unit.is_summary:
         assert unit.items[0].reference is not None  # noqa: S101 - every summary has one
         first, last = _ends(unit)
-        return read.span(unit.items[0].reference, behind if first <= behind < last else 0)
+        return read.span(unit.items[0].reference, after if first <= after < last else 0)
     return [_original(item, read.item) for item in unit.items]
 
 

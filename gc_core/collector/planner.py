@@ -41,7 +41,7 @@ class Planner:
     Takes proposals one by one, checks each against the protection, and keeps the running total.
 
     Traces are counted at their longest, stubs by their live content until their texts are written. ``vetoed`` are
-    proposals that a review refused; ``offered`` are all that came in, with the permissions they came with.
+    proposals that a review refused; ``offered`` are all proposals so far, with their permissions.
 
     Thinking after the first change leaves in the same pass, according to ``thinking``. ``profile`` decides what is kept
     first in stubs.
@@ -68,7 +68,7 @@ class Planner:
         self._refusals: list[Refusal] = []
         self._later: list[tuple[GCRemovalItem, Rights]] = []
         self._exact = False
-        traces = Traces(counter, cites=context.cites, recalls=context.recalls)
+        traces = Traces(counter, cites=context.cites, recalls=context.recalls, form=context.recall_form)
         self._totals = RunningTotals(view)
         self._rights: dict[int, Rights] = {}
         self._cuts = Cuts(context, view, self._totals, traces, counter, cap=view.caps.notices)
@@ -91,10 +91,7 @@ class Planner:
         return self.reaches(self.goal.target_tokens)
 
     def narrowed(self, removal: GCRemovalItem) -> GCRemovalItem | None:
-        """
-        Return what of a proposal the goal is about: with a limit of turns whole units of those
-        beyond it, nothing else.
-        """
+        """Return the part of a proposal that the goal concerns, or None; with a limit of turns, units beyond it."""
         if not self.goal.turns_before:
             return removal
         if isinstance(removal.action, Stub):
@@ -108,7 +105,7 @@ class Planner:
         Return whether the request will have at most this many tokens.
 
         Stubs and traces are estimated while proposals come in. When the estimate says yes, or might, their texts are
-        written and counted: so a goal that is met is really met, and little more is taken than it needs.
+        written and counted, so that a goal that counts as met is met, and little more is taken than needed.
         """
         if self._totals.total - self._cuts.unsure <= tokens:
             self._recount()
@@ -120,8 +117,8 @@ class Planner:
 
     def _recount(self) -> None:
         """
-        Count stubs and traces as they will be, instead of at their longest, and no thinking that goes with the change:
-        what is refused then is refused in a second pass too, which begins with exactly these tokens.
+        Count stubs and traces as they will be, instead of at their longest, without thinking that goes with the change:
+        a second pass, which begins with exactly these tokens, then refuses the same proposals.
         """
         if self._exact:
             return
@@ -136,14 +133,14 @@ class Planner:
         """
         Accept or refuse a proposal; True when it was accepted.
 
-        Raises RemovalError when it names what does not exist here: that is the strategy's fault, not the window's.
+        Raises RemovalError when it names something that does not exist here: that is the strategy's fault.
         """
         accepted = self._offer(removal, rights)
         self.offered.append((removal, rights))
         return accepted
 
     def settle(self) -> None:
-        """Offer again what was refused only temporarily, until nothing more is accepted or the goal is met."""
+        """Offer postponed proposals again, until nothing more is accepted or the goal is met."""
         self._recount()
         accepted = True
         while accepted and not self.met:
@@ -158,8 +155,8 @@ class Planner:
 
     def renew(self, item: str) -> bool:
         """
-        Return a block that is told again after whatever leaves the window leaves with it, where it may: whether it
-        does.
+        Remove a block that the session writes again after whatever leaves the window, if that is allowed. Returns
+        whether it was.
         """
         if not any(isinstance(removal.action, Drop | Summarize) for removal in self._removals):
             return False
@@ -215,7 +212,7 @@ class Planner:
         why = next(filter(None, (self._never(unit, rights) for unit in fresh)), "")
         if why:
             return self._refuse(removal, why)
-        why = self._waits(fresh, rights, told=False)
+        why = self._waits(fresh, rights, summarised=False)
         if why:
             return self._postpone(removal, rights, why)
         if self._cuts.gain(fresh) <= 0:
@@ -233,19 +230,19 @@ class Planner:
 
     def _filling(self, removal: GCRemovalItem, units: list[Unit], rights: Rights) -> list[Unit]:
         """Return those of the units that have to leave, one by one; the last is only shortened if that suffices."""
-        gone: list[Unit] = []
+        removed: list[Unit] = []
         for unit in units:
-            if (gone and self.met) or self._shortened(removal, unit, rights):
+            if (removed and self.met) or self._shortened(removal, unit, rights):
                 break
             self._cuts.drop(unit)
             self._exact = False
-            gone.append(unit)
-        return gone
+            removed.append(unit)
+        return removed
 
     def _shortened(self, removal: GCRemovalItem, unit: Unit, rights: Rights) -> bool:
         """
-        Return where more room would be left below the target than a unit is worth, it is shortened instead of dropped:
-        whether that suffices.
+        Shorten a unit instead of dropping it if dropping would leave more room below the target than the unit is worth.
+        Returns whether that suffices.
         """
         self._recount()
         room = self.goal.target_tokens - (self._totals.total - self._totals.tokens_of([unit]))
@@ -259,7 +256,7 @@ class Planner:
         return True
 
     def _cuts_to(self, unit: Unit, room: int) -> Iterator[Stub]:
-        """Return stubs with which a unit has at most this many tokens: items above a common size are cut to it."""
+        """Yield stubs with which a unit has at most this many tokens: items above a common size are cut to it."""
         items = sorted(filter(is_cuttable, unit.items), key=self._totals.size_of)
         room -= self._totals.tokens_of([unit]) - sum(map(self._totals.size_of, items))
         for left, item in zip(range(len(items), 0, -1), items, strict=True):
@@ -278,7 +275,7 @@ class Planner:
             return self._postpone(removal, rights, "too little for a summary")
         if self._is_vetoed(summary.removal):
             return self._pass_over(summary.units)
-        why = self._waits(_untold(summary.units, action.form), rights, told=True)
+        why = self._waits(_not_digested(summary.units, action.form), rights, summarised=True)
         if why:
             return self._postpone(removal, rights, why)
         self._summaries.take(summary)
@@ -309,10 +306,10 @@ class Planner:
         """Return those that have not been removed yet."""
         return [unit for unit in units if unit.number not in self._totals.dropped]
 
-    def _waits(self, units: Iterable[Unit], rights: Rights, *, told: bool) -> str:
+    def _waits(self, units: Iterable[Unit], rights: Rights, *, summarised: bool) -> str:
         """Return why units that may be removed are not due yet, or ""."""
         zones = {self._view.zone(unit) for unit in units}
-        return rights.deferral_reason(zones, self._totals, self.goal.target_tokens, told=told)
+        return rights.deferral_reason(zones, self._totals, self.goal.target_tokens, summarised=summarised)
 
     def _not_summarised(self, units: Collection[Unit], rights: Rights, form: SummaryForm) -> str:
         """Return why these units can never have a summary together, or ""."""
@@ -328,7 +325,7 @@ class Planner:
         return next(filter(None, held), "" if units else "proposed already")
 
     def _pass_over(self, units: Iterable[Unit]) -> bool:
-        """Note that a review refused a proposal, with its reason; what follows it need not wait for it."""
+        """Note that a review refused a proposal, with its reason; later proposals need not wait for it."""
         for unit in units:
             self._totals.forget(unit)
         return False
@@ -362,8 +359,8 @@ class Planner:
 
     def answer(self, summary: PlannedSummary, body: str, keep: Collection[str] = ()) -> None:
         """
-        The text of a summary. When it tells of an item to ``keep``, that unit stays where it is, and of the others a
-        summary may be asked for again, which ``settle`` offers.
+        Take the text of a summary. If plugins ``keep`` one of its items, that unit stays where it is, and a summary of
+        the others may be requested again, which ``settle`` offers.
         """
         self._exact = False
         if not {item.id for unit in summary.units for item in unit.items}.isdisjoint(keep):
@@ -380,7 +377,7 @@ class Planner:
         """Write the texts, newest first, and the traces."""
         self._recount()
         texts = self._stubs.smaller()
-        traces, named = self._cuts.told(self.goal.target_tokens - self._totals.total, self._stubs.shown)
+        traces, named = self._cuts.traces(self.goal.target_tokens - self._totals.total, self._stubs.shown)
         unclaimed = dict(texts)
         removals = (attrs.evolve(each, tokens_freed=self._freed(each, unclaimed)) for each in self._removals)
         return Plan(
@@ -416,13 +413,10 @@ class Planner:
 
 
 def _is_digested(unit: Unit, form: SummaryForm) -> bool:
-    """
-    Return whether a summary goes into a digest: what it tells goes on to be told, so no pressure is
-    needed for that.
-    """
+    """Return whether a summary becomes part of a digest: its content stays in the window, so no pressure is needed."""
     return unit.is_summary and form is SummaryForm.DIGEST
 
 
-def _untold(units: Iterable[Unit], form: SummaryForm) -> list[Unit]:
-    """Return those that are covered in less detail than by a summary."""
+def _not_digested(units: Iterable[Unit], form: SummaryForm) -> list[Unit]:
+    """Return the units that do not go into a digest."""
     return [unit for unit in units if not _is_digested(unit, form)]

@@ -19,7 +19,7 @@ def in_order(proposals: Iterable[object], profile: CompressionProfile, items: Ma
     Yield what a strategy proposes; of drops or stubs that follow one another, of one phase and with one reason, those
     about results that the profile holds for important come last.
 
-    What the strategy itself tells apart stays in its order. ``items`` are those of the window by id. Reads the text of
+    Different phases and reasons keep the strategy's order. ``items`` are those of the window by id. Reads the text of
     each result that is proposed, and holds no more back than the window has items.
     """
     for _, alike in itertools.groupby(proposals, key=_kind):

@@ -72,7 +72,7 @@ class _Endpoint(Protocol):
     def format(self) -> str:
         """The format of its requests; "" for any."""
 
-    def method(self, *, beside: bool) -> Callable[..., Any]:
+    def method(self, *, prefer_async: bool) -> Callable[..., Any]:
         """Return the method; in an event loop the awaitable one, if the client has both."""
 
     def arguments(self, question: CountQuestion) -> dict[str, Any]:
@@ -92,8 +92,8 @@ class _Vendor:
     def name(self) -> str:
         return self.endpoint.name
 
-    def method(self, *, beside: bool) -> Callable[..., Any]:
-        return self.endpoint.method(self.client, beside=beside)
+    def method(self, *, prefer_async: bool) -> Callable[..., Any]:
+        return self.endpoint.method(self.client, prefer_async=prefer_async)
 
     def arguments(self, question: CountQuestion) -> dict[str, Any]:
         return self.endpoint.arguments(self.client, question.request, question.model)
@@ -111,7 +111,7 @@ class _Function:
     def name(self) -> str:
         return str(getattr(self.function, "__name__", type(self.function).__name__))
 
-    def method(self, *, beside: bool) -> Callable[..., Any]:  # noqa: ARG002 - it is of one kind
+    def method(self, *, prefer_async: bool) -> Callable[..., Any]:  # noqa: ARG002 - it is of one kind
         return self.function  # type: ignore[no-any-return]  # the host's own
 
     def arguments(self, question: CountQuestion) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class RequestCounter:
             or a function ``(request, model) -> int`` for any format, sync or async.
 
     Raises:
-        ConfigError: It is none of these.
+        ConfigError: It is not one of these.
 
     """
 
@@ -150,7 +150,7 @@ class RequestCounter:
     @property
     def is_async(self) -> bool:
         """True if it can only be awaited."""
-        return _is_async(self._endpoint.method(beside=False))
+        return _is_async(self._endpoint.method(prefer_async=False))
 
     def check(self, format: str, model: str | None) -> None:  # noqa: A002 - the session's own word
         """Raise ConfigError when it cannot count requests of this format for this model."""
@@ -161,7 +161,7 @@ class RequestCounter:
                 f" {format!r}; expected a function of request and model"
             )
         if wanted and model is None:
-            raise ConfigError(f"request_counter: {self.name} has to be told the model; pass model= to the session")
+            raise ConfigError(f"request_counter: {self.name} needs the model; pass model= to the session")
 
     def known(self, question: CountQuestion) -> int | None:
         """Return a cached count, or None."""
@@ -176,15 +176,17 @@ class RequestCounter:
         Ask the endpoint. Raises the client's errors, and PluginError for an answer that is not a
         number of tokens.
         """
-        return self._counted(question, self._endpoint.method(beside=False)(**self._endpoint.arguments(question)))
+        return self._counted(question, self._endpoint.method(prefer_async=False)(**self._endpoint.arguments(question)))
 
     def awaitable(self) -> bool:
         """Return whether it can be awaited in an event loop."""
-        return _is_async(self._endpoint.method(beside=True))
+        return _is_async(self._endpoint.method(prefer_async=True))
 
     async def count_async(self, question: CountQuestion) -> int:
         """Return the same, awaited."""
-        return self._counted(question, await self._endpoint.method(beside=True)(**self._endpoint.arguments(question)))
+        return self._counted(
+            question, await self._endpoint.method(prefer_async=True)(**self._endpoint.arguments(question))
+        )
 
     def _counted(self, question: CountQuestion, answer: object) -> int:
         tokens = self._endpoint.tokens(answer)
@@ -200,8 +202,8 @@ class RequestCounter:
 
 def request_counter_of(given: object) -> RequestCounter | None:
     """
-    Return the counter that a host gave, or one for what it gave. Raises ConfigError for anything
-    that cannot count.
+    Return the counter that a host gave, or one for the client that it gave; None for nothing. Raises ConfigError for
+    anything that cannot count.
     """
     return given if given is None or isinstance(given, RequestCounter) else RequestCounter(given)
 

@@ -19,9 +19,9 @@ class RunningTotals:
         total: The most tokens of the request; changed by the methods only.
         dropped: Numbers of the units, including schemas, removed by a proposal.
         gone: By place, whether the unit leaves: on a proposal, or as a trace that another takes up.
-        vanished: Places that leave for a summary which stands elsewhere: nothing is left between their neighbours.
+        merged_away: Places that leave for a summary at another place: nothing is left between their neighbours.
         kept: Numbers of the units that were put back: nothing more happens to them.
-        changes: How often a unit was removed or put back; texts written for the others may be stale then.
+        changes: Counts removals and returns of units; texts written for the others may be stale then.
 
     """
 
@@ -29,7 +29,7 @@ class RunningTotals:
         self.total = view.tokens
         self.dropped: set[int] = set()
         self.gone = [False] * len(view.units)
-        self.vanished: set[int] = set()
+        self.merged_away: set[int] = set()
         self.kept: set[int] = set()
         self.changes = 0
         self._view = view

@@ -166,19 +166,19 @@ class Scheduler:
     growth: float = GROWTH
 
     def before_send(self, moment: Moment) -> Goal | None:
-        """Return the goal before a model call."""
+        """Return the goal before a model call; None if nothing is due."""
         return self._due(moment, self.threshold_percent) if self.config.check_before_send else None
 
     def after_turn(self, moment: Moment, *, crossed: bool) -> Goal | None:
         """
-        Return the goal after a model call; ``crossed`` says that the threshold was crossed while
-        the reply streamed.
+        Return the goal after a model call, or None; ``crossed`` says that the threshold was crossed while the reply
+        streamed.
         """
         return self._due(moment, 0.0 if crossed and not self.config.continuous else self.begins_percent)
 
     def in_doubt(self, moment: Moment) -> bool:
         """
-        Return whether a better count may decide otherwise: what no one reported could lift the request to the
+        Return whether a better count may decide otherwise: tokens that no report covers could lift the request to the
         threshold.
         """
         doubt = moment.calibration.doubt(moment.tokens)
@@ -201,8 +201,8 @@ class Scheduler:
 
     def ahead(self, moment: Moment) -> Goal | None:
         """
-        Return the goal of the collection that is coming: for so much summaries are written in the
-        background meanwhile.
+        Return the goal of the next collection, for which summaries are written in the background; None below
+        ``background_percent``.
         """
         config = self.config
         if config.background_percent is None or self.usage(moment) < config.background_percent * self._paced:
@@ -254,7 +254,7 @@ class Scheduler:
         return next(iter(self._declared(Young)), None)
 
     def fit(self, moment: Moment) -> int:
-        """The most tokens of a request besides leases, as the budget counts."""
+        """Return the most tokens that a request may have besides leases, as the budget counts."""
         return max(0, moment.calibration.to_raw(self.config.usable) - moment.leased_tokens)
 
     def fits(self, moment: Moment) -> bool:
@@ -311,8 +311,8 @@ class Scheduler:
 
     def _postponed(self, moment: Moment) -> tuple[GCTriggerReason, ...]:
         """
-        The reasons that may wait for a better moment: in continuous mode, below the threshold, if
-        the host allows.
+        Return the reasons that may wait for a better moment: in continuous mode, below the threshold, if the host
+        allows.
         """
         may_wait = self.config.defer and not self.crossed(moment) and self.fits(moment)
         return (GCTriggerReason.CONTINUOUS,) if may_wait else ()

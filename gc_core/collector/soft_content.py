@@ -1,4 +1,4 @@
-"""What is held softly gives way, in one order, where the target cannot be reached beside it."""
+"""Removes softly protected content, in one order, if the target cannot be reached with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gc_core.window.view import WindowView, Zone, beyond, demand_of
 RIGHTS = Rights(zones=frozenset({Zone.PRESERVABLE}))
 
 _KEPT_PARTS = 4
-"""The newest summaries, up to one part in this many of their cap, go last: without them nothing tells what left."""
+"""The newest summaries, up to one part in this many of their cap, go last: without them nothing says what left."""
 
 _DEMAND = 2
 
@@ -50,11 +50,11 @@ def protected_tokens(view: WindowView, goal: Goal) -> int:
 def _ranked(view: WindowView, goal: Goal) -> Iterator[tuple[int, Unit]]:
     """Yield the units that give way, each with its place in the order."""
     accounts = [unit for unit in view.accounts if view.zone(unit) is Zone.PRESERVABLE]
-    told = {unit.number for unit in accounts}
+    accounted = {unit.number for unit in accounts}
     older = {unit.number for unit in beyond(accounts, view.caps.summaries // _KEPT_PARTS)}
     for unit in view.in_zone(Zone.PRESERVABLE):
         kind = unit.items[-1].kind
-        if unit.number in told:
+        if unit.number in accounted:
             yield (1 if unit.number in older else 3), unit
         elif kind is ItemKind.ASSISTANT_TEXT:
             yield 0, unit

@@ -1,7 +1,7 @@
 """
 Keeps a session within ``max_total_tokens``: the share per call, and how much deeper collections go for it.
 
-The length of a session is unknown. It is expected to go on for as many calls as it has made (the estimate of Lindy's
+The length of a session is unknown. It is expected to last for as many calls as it has made (the estimate of Lindy's
 law): what may still be spent is distributed over those. While the window stays within that share nothing changes; then
 it shrinks with it, so that the spending slows down before the limit instead of hitting it.
 """
@@ -12,7 +12,7 @@ import attrs
 
 LEAST_CALLS = 10
 """
-The least calls that a session is expected to go on for. Beyond that it is expected to last as long again as it has
+The least calls that a session is expected to last for. Beyond that it is expected to last as long again as it has
 lasted (the estimate of Lindy's law).
 """
 
@@ -20,7 +20,7 @@ LEAST_SHARE = 0.25
 """The target is never tightened below this share of itself: LOCKED content and the newest steps need room."""
 
 NOTICE_PERCENT = 90.0
-"""The share of ``max_total_tokens`` from which the agent is told to finish."""
+"""The share of ``max_total_tokens`` from which the agent is asked to finish."""
 
 
 @attrs.frozen(kw_only=True)
@@ -30,7 +30,7 @@ class Pace:
 
     Attributes:
         allowed: Input and output tokens that it may spend in total, or None.
-        spent: Tokens that it has spent, including cache reads and calls beside the conversation.
+        spent: Tokens that it has spent, including cache reads and calls outside the conversation.
         calls: Model calls of the conversation so far.
         output_tokens: Tokens of the replies to these calls, among the spent ones.
 
@@ -71,7 +71,7 @@ class Pace:
 
     @property
     def ends_soon(self) -> bool:
-        """True if the agent must be told to finish."""
+        """True if the agent must be asked to finish."""
         return self.percent >= NOTICE_PERCENT
 
     @property
@@ -83,11 +83,11 @@ class Pace:
         """Return the pace in a line; "" without a limit."""
         if self.allowed is None:
             return ""
-        told = f"spend: {self.spent:,} of {self.allowed:,} tokens ({self.percent:.1f} %)"
+        text = f"spend: {self.spent:,} of {self.allowed:,} tokens ({self.percent:.1f} %)"
         if self.is_over:
-            return f"{told}; no further call, allow(max_total_tokens=...) raises the limit"
+            return f"{text}; no further call, allow(max_total_tokens=...) raises the limit"
         each = f"{self.input_per_call:,.0f} input tokens"
-        return f"{told}; {self.expected_calls} more calls are expected, which may have {each} each"
+        return f"{text}; {self.expected_calls} more calls are expected, which may have {each} each"
 
 
 UNPACED = Pace()
@@ -95,7 +95,7 @@ UNPACED = Pace()
 
 
 def notice(pace: Pace) -> str:
-    """Return the notice that tells the agent to finish."""
+    """Return the notice that asks the agent to finish."""
     return (
         f"Of the {pace.allowed or 0:,} tokens that this session may spend, {pace.spent:,} are spent. Bring the work to"
         " an end now: finish what is nearly done, leave everything else as it is, and say what is done and what is"

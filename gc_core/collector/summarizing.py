@@ -15,7 +15,7 @@ import attrs
 
 from gc_core.collector.request_counts import SECONDS as COUNT_SECONDS
 from gc_core.collector.request_counts import CountQuestion, RequestCounter
-from gc_core.collector.waiting import awaited_in_time, in_time, in_time_beside
+from gc_core.collector.waiting import awaited_in_time, in_time, in_time_async
 from gc_core.errors import PluginError, SummaryError
 from gc_core.isolation import Attempt
 from gc_core.observer import UNWATCHED, Watch
@@ -61,8 +61,8 @@ class Written:
     Attributes:
         text: The summarizer's text, escaped, with the facts that it lacked.
         by: Name of the summarizer that wrote it.
-        attempts: How often the session's summarizer was asked.
-        complaints: What was wrong with its earlier texts, or how it failed.
+        attempts: Requests to the session's summarizer.
+        complaints: Faults of its earlier texts, or how it failed.
 
     """
 
@@ -111,9 +111,9 @@ class Answering:
 
     def steps(self, request: SummaryRequest) -> Steps[Written]:
         """
-        A text that may stand for the originals.
+        Obtain a text that may replace the originals.
 
-        A text that is not acceptable is requested once more, with what was wrong; a summarizer that fails is not asked
+        A text that is not acceptable is requested once more, with its faults; a summarizer that fails is not asked
         again, so that no one waits twice. Then the extract takes its place. Of a digest only what is new is requested.
         """
         from gc_core.summaries.digests import digest_text
@@ -154,7 +154,7 @@ class Answering:
 
         if not isinstance(answered, str):
             return "", (f"answered {type(answered).__name__}; expected a text",)
-        text = _printable(str.__str__(answered))  # of a class of its own, the text alone
+        text = _printable(str.__str__(answered))  # of a subclass, only the text
         whole = with_facts(request, escaped(text)) if text.strip() else ""
         wrong: tuple[str, ...] = ()
         with self.plugins.guarded(type(self.validator).__name__, "validate") as attempt:
@@ -173,7 +173,7 @@ class Answering:
         return _answer(text, attempt)
 
     async def ask_async(self, question: Question) -> Answer:
-        """Return the same, while other tasks run."""
+        """Return the answer of the summarizer, or of the counter, within this many seconds, while other tasks run."""
         if isinstance(question, CountQuestion):
             return await self._count_async(question)
         text: object = None
@@ -183,7 +183,7 @@ class Answering:
 
     async def _waited(self, request: SummaryRequest) -> object:
         if not self.is_async:
-            return await in_time_beside(lambda: self._asked(request), self.seconds, _no_summary)
+            return await in_time_async(lambda: self._asked(request), self.seconds, _no_summary)
         return await awaited_in_time(lambda: cast(Awaitable[object], self._asked(request)), self.seconds, _no_summary)
 
     def _watched(self, request: SummaryRequest) -> contextlib.AbstractContextManager[SummaryRequest]:
@@ -207,7 +207,7 @@ class Answering:
             if counter.awaitable():
                 tokens = await awaited_in_time(lambda: counter.count_async(question), COUNT_SECONDS, _no_count)
             else:
-                tokens = await in_time_beside(lambda: counter.count(question), COUNT_SECONDS, _no_count)
+                tokens = await in_time_async(lambda: counter.count(question), COUNT_SECONDS, _no_count)
         return self._forgiven(counter.name, _answer(tokens, attempt))
 
     def _forgiven(self, name: str, answer: Answer) -> Answer:
@@ -258,11 +258,11 @@ def _complaints(answer: object) -> tuple[str, ...]:
 
 
 def _both(one: Callable[[int, int], None], other: Callable[[int, int], None]) -> Callable[[int, int], None]:
-    def tell(input_tokens: int, output_tokens: int) -> None:
+    def both(input_tokens: int, output_tokens: int) -> None:
         one(input_tokens, output_tokens)
         other(input_tokens, output_tokens)
 
-    return tell
+    return both
 
 
 def _answer(text: object, attempt: Attempt) -> Answer:

@@ -12,7 +12,7 @@ from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
 from gc_core.relevance.demands import Strength, demands_in, strongest
 from gc_core.values.items import ItemKind, Part, Unit
-from gc_core.values.references import HINTED_FROM, MOST_NAMES, MOST_SAID, ByteRange, Reference
+from gc_core.values.references import HINTED_FROM, MOST_NAMES, MOST_SAID, PLAIN, ByteRange, Reference
 from gc_core.window.stubs import reference_over
 
 LEAST_TIMES = 4
@@ -46,14 +46,14 @@ class Notice:
 
     Attributes:
         units: The units that it covers, oldest first, including absorbed traces.
-        stands_at: The item whose place it takes: the first that left there.
+        takes_place_of: The item whose place it takes: the first that left there.
         reference: Its content.
         tokens: Its tokens, including its message.
 
     """
 
     units: tuple[Unit, ...]
-    stands_at: str
+    takes_place_of: str
     reference: Reference
     tokens: int
 
@@ -62,13 +62,15 @@ class Traces:
     """
     Writes references for runs of units, and counts their traces.
 
-    ``cites``: they name the bytes of the log with the originals; without ``recalls`` they have no ids.
+    ``cites``: they name the bytes of the log with the originals; without ``recalls`` they have no ids; ``form`` is how
+    the model recalls them.
     """
 
-    def __init__(self, counter: TokenCounter, *, cites: bool, recalls: bool = True) -> None:
+    def __init__(self, counter: TokenCounter, *, cites: bool, recalls: bool = True, form: str = PLAIN) -> None:
         self._counter = counter
         self._cites = cites
         self._recalls = recalls
+        self._form = form
         self._demands: dict[str, tuple[str, ...]] = {}
         self._known: dict[tuple[int, ...], tuple[Reference, int]] = {}
         self._longest_plain = self._longest(HINTED_FROM - 1)
@@ -80,7 +82,7 @@ class Traces:
         known = self._known.get(run)
         if known is None:
             items = [item for unit in units for item in unit.items]
-            reference = reference_over(items, cites=self._cites, recalls=self._recalls)
+            reference = reference_over(items, cites=self._cites, recalls=self._recalls, form=self._form)
             known = self._known[run] = reference, self.tokens(reference)
         return known
 
@@ -135,13 +137,13 @@ class Traces:
                         self._demands[item.id] = tuple(_sentences(item.text))
                     yield from self._demands[item.id]
 
-    def telling(self, notice: Notice, shown: set[str], room: int) -> tuple[Reference, int]:
+    def with_names(self, notice: Notice, shown: set[str], room: int) -> tuple[Reference, int]:
         """
-        Return what a notice says, with names that the window would lose, as many as there is room for; and what these
-        cost. They are ``shown`` from then on.
+        Return the notice's reference with names that the window would lose, as many as there is room for; and what
+        these cost. They are ``shown`` from then on.
         """
         run, reference, tokens = notice.units, notice.reference, notice.tokens
-        more = _telling(run, shown)[: MOST_NAMES - len(reference.names)]
+        more = _lost_names(run, shown)[: MOST_NAMES - len(reference.names)]
         while more:
             longer = attrs.evolve(reference, names=(*reference.names, *more))
             cost = self.tokens(longer) - tokens
@@ -158,7 +160,8 @@ class Traces:
 
     def _longest(self, tokens: int) -> int:
         place = _LONGEST_PLACE if self._cites else None
-        return self.tokens(attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place, recalls=self._recalls))
+        longest = attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place, recalls=self._recalls, form=self._form)
+        return self.tokens(longest)
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -167,8 +170,8 @@ def _sentences(text: str) -> Iterator[str]:
             yield " ".join(demand.text.split()).translate(_PLAIN)
 
 
-def _telling(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
-    """Return names in what was asked and done there that nothing shows any more, the most frequent first."""
+def _lost_names(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:
+    """Return names of requests and actions there that nothing shows any more, the most frequent first."""
     counts: Counter[str] = Counter()
     for unit in run:
         for item in unit.items:

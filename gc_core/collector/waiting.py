@@ -1,4 +1,4 @@
-"""Waits a limited time for foreign code: in a thread, or beside a host's event loop."""
+"""Waits a limited time for foreign code: in a thread, or without blocking a host's event loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Late = Callable[[float], Exception]
 
 
 def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
-    """Return the result of a call that runs in a thread of its own; its errors are raised here."""
+    """
+    Return the result of a call that runs in a separate thread. Its errors are raised here; after ``seconds``, the one
+    of ``late``.
+    """
     from concurrent.futures import wait
 
     coming = run_in_daemon_thread(call)
@@ -23,18 +26,18 @@ def in_time(call: Callable[[], object], seconds: float, late: Late) -> object:
     return coming.result()
 
 
-async def in_time_beside(call: Callable[[], object], seconds: float, late: Late) -> object:
-    """Return the same, while the event loop runs."""
+async def in_time_async(call: Callable[[], object], seconds: float, late: Late) -> object:
+    """Return the result of a call that runs in a separate thread, while the event loop runs."""
     import asyncio
 
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
-    def tell(_: object) -> None:
+    def notify(_: object) -> None:
         with contextlib.suppress(RuntimeError):  # an answer after the loop has ended is ignored
             loop.call_soon_threadsafe(done.set)
 
     coming = run_in_daemon_thread(call)
-    coming.add_done_callback(tell)
+    coming.add_done_callback(notify)
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(done.wait(), seconds)
     if not coming.done():
@@ -43,10 +46,7 @@ async def in_time_beside(call: Callable[[], object], seconds: float, late: Late)
 
 
 async def awaited_in_time(call: Callable[[], Awaitable[object]], seconds: float, late: Late) -> object:
-    """
-    Return a coroutine's result, run in a task of its own, so that what it does to its task does not
-    affect the host's.
-    """
+    """Return a coroutine's result, run in a separate task: what it does to its task does not affect the host's."""
     import asyncio
 
     task = asyncio.ensure_future(_contained(call))

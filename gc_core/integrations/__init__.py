@@ -1,1 +1,1 @@
-"""What a host adds around its loop: tools for the model, a tool worker, a memory tool, telemetry."""
+"""Additions to a host's loop: tools for the model, a tool worker, a memory tool, telemetry."""

@@ -1,1 +1,1 @@
-"""What sessions learn about users and their environment from what users say, compared with known facts."""
+"""Facts about users and their environment, learned from users' messages and compared with known facts."""

@@ -1,4 +1,4 @@
-"""The values and the protocol of fact extraction: what users state, and what finds it."""
+"""The values and the protocol of fact extraction: users' statements, and the finders of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _a_text = attrs.validators.matches_re(r"(?s)\s*\S.*")
 @attrs.frozen(kw_only=True)
 class Stated:
     """
-    What a user states in one clause: that something is so, is no longer so, or has another value now.
+    A user's statement in one clause: something is so, is no longer so, or has another value now.
 
     Attributes:
         item: Id of the item that states it.

@@ -1,5 +1,5 @@
 """
-Finds statements by fixed words: what users say about themselves, their environment and how to work,
+Finds statements by fixed words: users' statements about themselves, their environment and how to work,
 in any message.
 """
 
@@ -99,12 +99,12 @@ def _in_sentence(sentence: str, item: str) -> Iterator[Stated]:
         return
     changes = ends or _changes(sentence)
     # The words of what ends are not a statement: "we don't use it any more".
-    told = [each for each in _found_in(sentence) if not _ends(each.clause) or _names_new(each.clause)]
-    for each in told:
+    statements = [each for each in _found_in(sentence) if not _ends(each.clause) or _names_new(each.clause)]
+    for each in statements:
         otherwise = changes or each.shape.changes
         yield Stated(
             item=item,
-            text=sentence if len(told) == 1 else each.clause,
+            text=sentence if len(statements) == 1 else each.clause,
             subject=each.subject,
             relation=each.relation,
             object=each.object,
@@ -113,7 +113,7 @@ def _in_sentence(sentence: str, item: str) -> Iterator[Stated]:
             about=sentence if otherwise else "",
             several=each.shape.several,
         )
-    if changes and not told:
+    if changes and not statements:
         yield Stated(item=item, text=sentence, changes=True, ends=ends, about=sentence)
 
 
@@ -139,8 +139,8 @@ def _is_rule(sentence: str) -> bool:
         return len(bare) >= _RULE_CHARS
     if _CHINESE.search(sentence):
         return wording.LASTING_ZH.search(sentence) is not None
-    told = wording.EVERY.match(bare) or wording.MANNER.search(bare) or wording.LASTING.search(sentence)
-    return len(bare) >= _RULE_CHARS and told is not None
+    rule = wording.EVERY.match(bare) or wording.MANNER.search(bare) or wording.LASTING.search(sentence)
+    return len(bare) >= _RULE_CHARS and rule is not None
 
 
 def _ends(text: str) -> bool:

@@ -34,9 +34,9 @@ class Proposal:
     Attributes:
         op: ADD, UPDATE, DELETE or LEAVE.
         reason: The reason, in a few words.
-        stated: What the user said.
+        stated: The user's statement.
         fact: The fact that it replaces, ends, or leaves; None for ADD.
-        promotion: What accepting it does; None for LEAVE.
+        promotion: The promotion that accepting it carries out; None for LEAVE.
 
     """
 
@@ -68,7 +68,7 @@ def proposals_for(
     """
     Return the change for each statement, in order: an addition, a replacement, an end, or none.
 
-    What a session says twice is proposed once, in its last form. Nothing said before a fact changes it.
+    A statement repeated in a session is proposed once, in its last form. Statements older than a fact do not change it.
 
     Args:
         stated: The statements of one session, each of an item in ``said``.
@@ -326,5 +326,5 @@ def _words(text: str) -> frozenset[str]:
         if _CHINESE.search(found):
             words.update(found[place : place + 2] for place in range(max(1, len(found) - 1)))
         elif (word := found.lower().partition("'")[0]) not in SAY_NOTHING:
-            words.add(word[:_STEM].rstrip("s") if len(word) > 3 else word)  # noqa: PLR2004 - "bus" is no plural
+            words.add(word[:_STEM].rstrip("s") if len(word) > 3 else word)  # noqa: PLR2004 - "bus" is not a plural
     return frozenset(words)

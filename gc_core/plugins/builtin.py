@@ -1,4 +1,4 @@
-"""What gc-core itself offers, through the same hooks as every plugin."""
+"""gc-core's own plugins, registered through the same hooks as all others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def gc_register_summarizers(register: RegisterSummarizer) -> None:
 
 
 def _later(module: str, name: str) -> type[Any]:
-    """A class whose module takes long and is seldom needed: the registry imports it when it is asked for."""
+    """Return a class whose module takes long to import and is seldom needed: the registry imports it on first use."""
     return cast("type[Any]", ImportedLater(module, name))
 
 
@@ -61,7 +61,7 @@ def gc_register_memory_backends(register: RegisterMemoryBackend) -> None:
 
 
 def _files(directory: Path) -> FileBackend:
-    """Return the backend with one file per checkpoint, in a folder of its own."""
+    """Return the backend with one file per checkpoint, in a separate folder."""
     return FileBackend(directory / FOLDER)
 
 

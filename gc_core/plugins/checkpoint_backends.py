@@ -20,6 +20,7 @@ from gc_core.errors import LogError
 from gc_core.values.folders import private
 from gc_core.values.patterns import regex
 from gc_core.values.posix import CAREFULLY
+from gc_core.values.sqlite_failures import is_damage, sqlite_failures
 
 if TYPE_CHECKING:
     import sqlite3
@@ -79,7 +80,7 @@ class FileBackend:
     """
     Keeps one file per key, mode 0600, in a folder of mode 0700; one writer at a time, any number of readers.
 
-    A file is written beside its place and then renamed, so that a reader finds the old bytes or the new ones. Raises
+    A file is written next to its place and then renamed, so that a reader finds the old bytes or the new ones. Raises
     LogError, naming the file, when it cannot be written, read or deleted.
 
     Args:
@@ -161,22 +162,22 @@ class SQLiteBackend:
         try:
             self._write(key, data)
         except LogError as error:
-            if not _is_damage(error.__cause__):
+            if not is_damage(error.__cause__):
                 raise
-            with self._told("replaced"):
+            with self._as_log_error("replaced"):
                 for path in (self.path, self._journal):
                     path.unlink(missing_ok=True)
             self._write(key, data)
 
     def _write(self, key: str, data: bytes) -> None:
-        with self._told("written"):
+        with self._as_log_error("written"):
             if self.path.is_symlink():  # it could lead to a file outside the session
                 self.path.unlink()
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | CAREFULLY, 0o600))
             with self._opened("rw") as db:
                 db.execute("BEGIN IMMEDIATE")
                 db.execute("CREATE TABLE IF NOT EXISTS kept (key TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID")
-                db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, bytes(data)))
+                db.execute("INSERT OR REPLACE INTO kept(key, data) VALUES (?, ?)", (key, bytes(data)))
 
     def read(self, key: str) -> bytes | None:
         """Return the bytes of a key, or None."""
@@ -188,7 +189,7 @@ class SQLiteBackend:
         """Delete a key; a missing one is not an error."""
         check_key(key)
         if self._rows("SELECT 1 FROM kept WHERE key = ?", (key,)):
-            with self._told("written"), self._opened("rw") as db:
+            with self._as_log_error("written"), self._opened("rw") as db:
                 db.execute("DELETE FROM kept WHERE key = ?", (key,))
 
     def keys(self, prefix: str = "") -> tuple[str, ...]:
@@ -200,7 +201,7 @@ class SQLiteBackend:
 
     def _rows(self, query: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         rows = list[tuple[Any, ...]]()
-        with self._told("read"):
+        with self._as_log_error("read"):
             if self.path.is_file() and self.path.stat().st_size:  # a reader creates no file
                 with self._opened("rw" if self.writable and self._journal.exists() else "ro") as db:
                     # A writer that was killed before the first key was stored has left a file without the table.
@@ -211,7 +212,7 @@ class SQLiteBackend:
     @property
     def _journal(self) -> Path:
         """
-        The journal of a transaction beside the file; if one is left, it must be rolled back before
+        The journal of a transaction next to the file; if one is left, it must be rolled back before
         anything is read.
         """
         return self.path.with_name(f"{self.path.name}-journal")
@@ -227,22 +228,16 @@ class SQLiteBackend:
             yield db
 
     @contextlib.contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _as_log_error(self, what: str) -> Iterator[None]:
         import sqlite3
 
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except sqlite_failures() as error:
             why = str(error)
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_ROLLBACK:
                 why = "a writer was killed in the middle of a write, which the next GCSession.open takes back"
             raise LogError(f"{self.path} cannot be {what}: {why}") from error
-
-
-def _is_damage(error: BaseException | None) -> bool:
-    import sqlite3
-
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def _is_key(name: str) -> bool:

@@ -26,7 +26,7 @@ from gc_core.values.references import Reference
 from gc_core.values.results import Inconsistency
 
 _MOST = 5
-_CALLED = regex(r'"(?:name|id|tool_call_id|call_id)": ?"[^"]*"')  # names of tools are not part of what was said
+_CALLED = regex(r'"(?:name|id|tool_call_id|call_id)": ?"[^"]*"')  # names of tools are not part of the statement
 
 _WORD = regex(r"[^\W_]{2,}")
 
@@ -45,7 +45,10 @@ class ContradictionCheck:
     def gc_validate_reply(
         self, reply: Mapping[str, Any], context: ContextView, recall: Callable[[str], str]
     ) -> Inconsistency | None:
-        """Return the first invention that the reply relied on, its subject, and the items with the correct version."""
+        """
+        Return the first invention that the reply relied on, its subject, and the items with the correct version; None
+        if there is no invention.
+        """
         said = _CALLED.sub(" ", json.dumps(reply, ensure_ascii=False))
         shown = [item for unit in context.units for item in unit.items]
         for item in shown:

@@ -36,7 +36,13 @@ def _read(_: tuple[Stamp, ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
 
 def distribution_of(entry: importlib.metadata.EntryPoint) -> str:
     """Return the distribution of an entry point, or ""."""
-    return "" if entry.dist is None else entry.dist.name
+    return "" if entry.dist is None else _name_of(entry.dist)
+
+
+@functools.lru_cache(maxsize=256)
+def _name_of(distribution: importlib.metadata.Distribution) -> str:
+    """Return the name of a distribution; cached, because each look reads and parses its metadata."""
+    return distribution.name
 
 
 def _rank(entry: importlib.metadata.EntryPoint) -> tuple[str, bool, str]:

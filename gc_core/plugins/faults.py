@@ -23,7 +23,7 @@ MOST_FAILURES: Final = 100
 
 class Faults:
     """
-    The errors of plugins, and which plugins failed so often in a row that they are no longer called.
+    The errors of plugins, and the plugins that are no longer called after repeated failures.
 
     Attributes:
         failures: Oldest first; if there are very many, the first and the newest.
@@ -60,7 +60,7 @@ class Faults:
             del self._in_a_row[key]
 
     def is_quarantined(self, plugin: str, doing: str) -> bool:
-        """Return whether it failed so often in a row that it is no longer called."""
+        """Return whether it is no longer called after repeated failures."""
         return self._in_a_row.get((plugin, doing), 0) >= QUARANTINE_AFTER
 
     def _keep(self, plugin: str, doing: str, error: BaseException, distribution: str) -> PluginFailure:

@@ -1,8 +1,8 @@
 """
 Hook calls: pluggy's own manager, with every implementation of a gc-core hook isolated.
 
-An implementation is isolated when it is registered: what pluggy calls is wrapped in a function that records its errors,
-reads its answer, and no longer calls it in quarantine. Order, wrappers, blocking and history stay pluggy's.
+An implementation is isolated when it is registered: pluggy calls a wrapper that records its errors, reads
+its answer, and no longer calls it in quarantine. Order, wrappers, blocking and history stay pluggy's.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import abc
 import copy
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextvars import ContextVar
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -28,6 +29,9 @@ A = TypeVar("A")
 
 MASKED: Final = "[masked: a plugin that looks for secrets failed]"
 """Replaces a text that could not be checked."""
+
+_HOOKABLE: Final = (FunctionType, MethodType, staticmethod, classmethod)
+"""What pluggy takes for an implementation, if it is marked."""
 
 Running = Generator[None, Any, Any]
 """A wrapper between its two halves."""
@@ -262,11 +266,11 @@ class _Answers(_Isolated):
 @attrs.frozen
 class _Link(_Isolated):
     """
-    An implementation that sees the previous result. If it fails, the result is ``stand_in``, or, if None, the previous
+    An implementation that sees the previous result. If it fails, the result is ``fallback``, or, if None, the previous
     one.
     """
 
-    stand_in: Any
+    fallback: Any
 
     def _asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         chain = self._chain(args, kwargs)
@@ -278,10 +282,10 @@ class _Link(_Isolated):
     def _after_failure(self) -> Any:
         chain = self._chain((), {})
         chain.failed = True
-        if self.stand_in is not None:
-            chain.value = self.stand_in
+        if self.fallback is not None:
+            chain.value = self.fallback
             self.faults.forgive(self.plugin, self.hook)  # in quarantine it would mask every text permanently
-        return self.stand_in
+        return self.fallback
 
     def _first_half(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running:
         return super()._first_half(copy.deepcopy(args), copy.deepcopy(kwargs))
@@ -341,6 +345,12 @@ class HookManager(pluggy.PluginManager):
         """Return the name of a plugin registered without one: a module's or class's own, otherwise its ``repr``."""
         return getattr(plugin, "__name__", None) or repr(plugin)
 
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        """Return the marks of an implementation; pluggy's slow look is spared for what in a module is no function."""
+        if type(plugin) is ModuleType and not isinstance(vars(plugin).get(name), _HOOKABLE):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
+
     def register(self, plugin: object, name: str | None = None) -> str | None:
         """Register a plugin as pluggy does; its implementations are isolated from then on."""
         before, self.registering = self.registering, name or self.get_canonical_name(plugin)
@@ -357,10 +367,10 @@ class HookManager(pluggy.PluginManager):
     def unregister(self, plugin: object | None = None, name: str | None = None) -> Any | None:
         """Unregister a plugin as pluggy does, with everything it has offered."""
         known = name or self.get_name(plugin)
-        gone = super().unregister(plugin, name)
-        if gone is not None and known is not None:
+        removed = super().unregister(plugin, name)
+        if removed is not None and known is not None:
             self._left(known)
-        return gone
+        return removed
 
     def _isolate(self, implementation: pluggy.HookImpl, hook: str) -> None:
         """

@@ -135,7 +135,7 @@ def gc_redact(text: str) -> str | None:
 
     Called for everything that is written: texts of messages, sources, schemas, notes, summaries and facts, and names of
     functions, arguments, blocks, sources and recorded calls. A name that is changed is replaced by ``redacted_`` with a
-    number. A provider's ids are left alone.
+    number. A provider's ids are not changed.
     """
 
 

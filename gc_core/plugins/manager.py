@@ -58,7 +58,7 @@ class Plugins:
     def __init__(self) -> None:
         self._faults = Faults()
         self.failures: list[PluginFailure] = self._faults.failures
-        self._came_with: dict[str, str] = {}
+        self._distributions: dict[str, str] = {}
         self._strategies = Registry("strategy", "collect")
         self._summarizers = Registry("summarizer", "summarize")
         self._scorers = Registry("scorer", "score")
@@ -83,7 +83,8 @@ class Plugins:
     @classmethod
     def discover(cls, blocked: Iterable[str] = ()) -> Plugins:
         """
-        Load every entry point of the group, each by itself: errors are recorded in ``failures``.
+        Load every entry point of the group, each by itself: errors are recorded in ``failures``. Raises ConfigError if
+        ``blocked`` is a single name.
 
         A name belongs to the distribution named like it, ``gc-x`` or ``x`` for the strategy ``x``; otherwise to the
         first that uses it. The names of gc-core's own strategies belong to no other distribution. A plugin that uses
@@ -339,29 +340,33 @@ class Plugins:
         distribution = distribution_of(entry)
         with self._faults.guarded(entry.name, LOADING, distribution):
             if self.manager.has_plugin(entry.name):
-                raise PluginError(f"plugin {entry.name!r} is already registered, by {self._came_with.get(entry.name)}")
-            self._came_with[entry.name] = distribution
+                raise PluginError(
+                    f"plugin {entry.name!r} is already registered, by {self._distributions.get(entry.name)}"
+                )
+            self._distributions[entry.name] = distribution
             self.register(_loaded(entry), name=entry.name)
 
     def _offer(self, registry: Registry | ProfileOffers, *offer: Any, **named: Any) -> None:
-        """Return the ``register`` argument of a registering hook."""
+        """Take an offer of the plugin that is being registered. Raises PluginError if none is."""
         plugin = self._hooks.registering
         if plugin is None:
             raise PluginError(f"{offer or named} offered when no plugin is being registered")
         name = next(iter(offer), named.get("name"))
-        if isinstance(registry, Registry) and isinstance(name, str) and plugin in self._came_with:
+        if isinstance(registry, Registry) and isinstance(name, str) and plugin in self._distributions:
             self._check_name(registry, plugin, name)
         registry.offer(plugin, *offer, **named)
 
     def _check_name(self, registry: Registry, plugin: str, name: str) -> None:
         """Raise PluginError for one of gc-core's own names; remove a holder if this distribution has the name."""
-        distribution = self._came_with[plugin]
+        distribution = self._distributions[plugin]
         if not bears(distribution, name):
             if registry is self._strategies and short(name) in OWN:
-                raise PluginError(f"{registry.what} {name!r} is a name of gc-core's own, and not {distribution}'s")
+                raise PluginError(
+                    f"{registry.what} {name!r} is reserved for gc-core, and {distribution} cannot take it"
+                )
             return
         holder = registry.holder(name)
-        theirs = self._came_with.get(holder)
+        theirs = self._distributions.get(holder)
         if theirs is not None and not bears(theirs, name):
             with self._faults.guarded(holder, LOADING, theirs):
                 raise PluginError(f"{registry.what} {name!r} belongs to {distribution}, which has that name")
@@ -371,7 +376,7 @@ class Plugins:
         """Remove what an unregistered plugin offered."""
         for registry in self._offered.values():
             registry.withdraw(plugin)
-        self._came_with.pop(plugin, None)
+        self._distributions.pop(plugin, None)
         self._faults.forget(plugin)
 
     def _built(self, registry: Registry, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:

@@ -20,7 +20,7 @@ _BOUND = {
     ItemKind.TOOL_RESULT: "which calls have results",
     ItemKind.THINKING: "the thinking",
 }
-"""What a message must keep: calls and results belong together, and thinking is signed."""
+"""Parts that a message must keep: calls and results belong together, and thinking is signed."""
 
 
 def processed(message: Payload, plugins: Plugins, format: Format) -> Payload:  # noqa: A002 - the session's own word

@@ -20,7 +20,7 @@ _NAMES = frozenset({"name", "server_label"})
 def without_secrets(payload: Payload, mask: Mask, keys: PayloadKeys) -> Payload:
     """
     Return a message or tool schema with every text passed through ``mask``: names too, and the keys of a call's
-    arguments. Ids and sealed bytes are left alone, by the provider's ``keys``.
+    arguments. Ids and sealed bytes are not changed, by the provider's ``keys``.
     """
     given = {id(each) for owner in objects(payload) for key in keys.free & owner.keys() for each in objects(owner[key])}
 
@@ -57,7 +57,7 @@ def _masked(payload: Payload, path: Path, text: str, mask: Mask, keys: PayloadKe
 
 
 def _has_bytes(owner: Mapping[str, Any], keys: PayloadKeys) -> bool:
-    return owner.get("type") in keys.bytes_types or not keys.bytes_beside.isdisjoint(owner)
+    return owner.get("type") in keys.bytes_types or not keys.base64_siblings.isdisjoint(owner)
 
 
 def _keyed(values: Iterable[tuple[str, Any]], mask: Mask) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class ImportedLater:
     name: str
 
     def __call__(self) -> type[Any]:
-        """The class."""
+        """Return the class, imported now."""
         return getattr(importlib.import_module(self.module), self.name)  # type: ignore[no-any-return]  # see builtin
 
 
@@ -65,7 +65,7 @@ class Registry:
     Offered classes, by name; ``gc_x`` and ``x`` are one name.
 
     Args:
-        what: What the classes are, in messages: ``"strategy"``.
+        what: The kind of the classes, in messages: ``"strategy"``.
         method: The method that objects must have.
 
     """

@@ -22,7 +22,7 @@ class MarkShape:
         text: Type of the block that a string is converted to.
         on_head: Whether tool schemas and system blocks may carry one.
         on_replies: Whether assistant messages may.
-        ours: How many of the provider's marks we may set; the provider may set one itself.
+        ours: The number of the provider's marks that we may set; the provider may set one itself.
 
     """
 

@@ -18,7 +18,7 @@ from gc_core.providers.registry import PROVIDERS
 @attrs.frozen(kw_only=True)
 class CacheTerms:
     """
-    What a provider promises about the cached prefix of a prompt.
+    A provider's promises about the cached prefix of a prompt.
 
     Attributes:
         name: The name that reports use for these terms.

@@ -14,7 +14,7 @@ LEAST_RATIO, MOST_RATIO = 0.5, 2.0
 """The most provider tokens for one of ours. No two vocabularies in use differ more on a whole request."""
 
 LEAST_SHARE = 0.1
-"""A report below this share of the session's own count is ignored: often it lacks what was read from the cache."""
+"""A report below this share of the session's own count is ignored: often it does not include cache reads."""
 
 MOST_HIDDEN = 200_000
 """
@@ -83,7 +83,7 @@ class Calibration:
 
     def doubt(self, raw: int) -> int:
         """
-        Return the tokens by which the estimate may be too small: a share of what was added or removed since the last
+        Return the tokens by which the estimate may be too small: a share of the content added or removed since the last
         report.
 
         It is 0 for an exact count.

@@ -1,4 +1,4 @@
-"""What a model reads of a block: its text, its images, and the number of other bytes."""
+"""The readable content of a block: its text, its images, and the number of other bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TEXT_TYPES = frozenset(
         *("application/x-python", "application/x-yaml", "application/yaml", "application/rtf", "application/sql"),
     }
 )
-"""Media types beside ``text/...`` that providers read as text."""
+"""Media types other than ``text/...`` that providers read as text."""
 
 
 @attrs.frozen
@@ -192,12 +192,12 @@ class _Found:
 
 
 def _data_of(value: str, owner: Any) -> tuple[str, str]:
-    """Return the media type and the base64 of a ``data:`` URL, or of base64 with its type beside it."""
+    """Return the media type and the base64 of a ``data:`` URL, or of base64 with its type next to it."""
     head, mark, data = value.partition(";base64,") if value.startswith("data:") else ("", "", value)
     if mark and "," not in head:
         return head.removeprefix("data:").partition(";")[0].strip().lower(), data
-    told = owner.get("media_type") if isinstance(owner, Mapping) else None
-    return (told.lower() if isinstance(told, str) else ""), value
+    stated = owner.get("media_type") if isinstance(owner, Mapping) else None
+    return (stated.lower() if isinstance(stated, str) else ""), value
 
 
 def _decoded(data: str) -> str | None:

@@ -48,7 +48,7 @@ class Format(Protocol):
     Attributes:
         name: The value of a session's ``format=`` argument.
         most_marks: The most cache marks in a request, 0 if the provider has none.
-        alternates: Results have a message of their own, and replies do not follow replies (Gemini: G1, G2).
+        alternates: Results have separate messages, and replies do not follow replies (Gemini: G1, G2).
         replies_in_pieces: A reply may arrive item by item: adjacent payloads of the model are one message (Responses).
         takes_last_thinking: Thinking may be the last part of a reply, or its only one; in a format with pieces, of one
             piece, because others may follow.
@@ -118,7 +118,10 @@ class Format(Protocol):
         """Return the assistant message in what the provider's client returned: an SDK object, a dict or a message."""
 
     def pieces(self, reply: Payload) -> tuple[Payload, ...]:
-        """A reply as a caller's next list holds it: item by item where the provider sends it so, else as it is."""
+        """
+        Return a reply as a caller's next list contains it: item by item if the provider sends it so, otherwise as it
+        is.
+        """
 
     def history_elsewhere(self, reply: object) -> str | None:
         """

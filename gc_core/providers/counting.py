@@ -24,7 +24,7 @@ class CountingEndpoint:
         name: The name that reports use.
         client: The client that has it, for error messages.
         path: The path to its method, from the client.
-        beside: The path to the async client, from the client; "" if the same client, or another one, is async.
+        async_path: The path to the async client, from the client; "" if the same client, or another one, is async.
         arguments: Returns its arguments, given the client, the request and the model.
         count: The attribute of its answer with the count.
 
@@ -33,7 +33,7 @@ class CountingEndpoint:
     name: str
     client: str
     path: str
-    beside: str = ""
+    async_path: str = ""
     arguments: Callable[[Any, Request, str | None], dict[str, Any]] = whole_request
     count: str = "input_tokens"
 
@@ -41,9 +41,9 @@ class CountingEndpoint:
         """Return whether this client has it."""
         return callable(_reached(client, self.path))
 
-    def method(self, client: object, *, beside: bool) -> Callable[..., Any]:
+    def method(self, client: object, *, prefer_async: bool) -> Callable[..., Any]:
         """Return its method; in an event loop the async one, if the client has both."""
-        owner = _reached(client, self.beside) if beside and self.beside else client
+        owner = _reached(client, self.async_path) if prefer_async and self.async_path else client
         return _reached(owner, self.path)  # type: ignore[no-any-return]  # the vendor's own
 
 

@@ -3,7 +3,7 @@ Counting the first texts of a process in Python, as tiktoken does, before tiktok
 
 tiktoken takes 0.3 s to take in the ranks of a vocabulary and keeps the interpreter to itself meanwhile, so that no
 thread can do it ahead. Many processes count less than what takes Python as long: a command, a hook, a test, the first
-request of a session. Behind that, and wherever the two might differ, tiktoken counts.
+request of a session. After that, and wherever the two might differ, tiktoken counts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class FirstTexts:
 
     Args:
         split: Cuts a text into the pieces that tokens never cross.
-        merge: The tokens of a piece that is none itself, from its bytes and the ranks.
+        merge: The tokens of a piece that is not itself a token, from its bytes and the ranks.
         ranks: The rank of each token.
 
     """
@@ -64,8 +64,8 @@ class FirstTexts:
 
 def _is_known(text: str) -> bool:
     """
-    Whether this Python knows all letters of a text as tiktoken does, which knows a newer Unicode.
+    Return whether this Python knows all letters of a text as tiktoken does, which knows a newer Unicode.
 
-    Lone surrogates, for which tiktoken has a way of its own, are not known either.
+    Lone surrogates, which tiktoken treats separately, are not known either.
     """
     return text.isascii() or not any(unicodedata.category(letter) in {"Cn", "Cs"} for letter in set(text))

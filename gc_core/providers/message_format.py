@@ -14,7 +14,7 @@ class MessageFormat:
     """
     The defaults of ``Format``: no breakpoints, one message for each result, the whole history in every request.
 
-    What a message looks like has no default: ``name``, ``role``, ``read``, ``edit``, ``normalise``, ``results``,
+    The shape of a message has no default: ``name``, ``role``, ``read``, ``edit``, ``normalise``, ``results``,
     ``reply``, ``usage``, ``schema_name`` and ``request`` are each format's own.
     """
 

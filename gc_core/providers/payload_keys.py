@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 BINARY = "data"
-"""The key under which providers put base64, beside its media type."""
+"""The key under which providers put base64, next to its media type."""
 
 
 @attrs.frozen(kw_only=True)
@@ -17,8 +17,8 @@ class PayloadKeys:
         sealed: Values that the provider signed or encrypted, and accepts only unmodified.
         ids: The provider's ids and its own words, besides ``role``, ``type`` and ``id``.
         media: The media type of base64.
-        bytes_beside: Keys beside which ``data`` is base64.
-        bytes_types: Types beside which it is.
+        base64_siblings: Keys next to which ``data`` is base64.
+        bytes_types: Types of blocks whose ``data`` is base64.
         arguments: Keys below which everything is a model's or a tool's own, whatever the keys.
         schemas: Keys below which a tool schema describes arguments, under keys of the host's own.
 
@@ -27,7 +27,7 @@ class PayloadKeys:
     sealed: frozenset[str] = frozenset()
     ids: frozenset[str] = frozenset()
     media: frozenset[str] = frozenset({"media_type", "mime_type", "mimeType"})
-    bytes_beside: frozenset[str] = frozenset()
+    base64_siblings: frozenset[str] = frozenset()
     bytes_types: frozenset[str] = frozenset({"base64"})
     arguments: frozenset[str] = frozenset()
     schemas: frozenset[str] = frozenset({"properties", "parameters"})

@@ -1,5 +1,5 @@
 """
-What tokens cost, by model and date: the package genai-prices (extra ``prices``), which works offline.
+Prices of tokens, by model and date: the package genai-prices (extra ``prices``), which works offline.
 
 If the package, the model or one of its prices is unknown, that is reported and everything else continues.
 """
@@ -133,7 +133,7 @@ class Offer:
     prices: Prices
 
 
-def offers_beside(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
+def provider_offers(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
     """
     Return the models of a model's provider with known window and prices, including that model; on a day (UTC; today by
     default). Empty if the model is unknown: ``missing_price`` says what is missing.
@@ -232,7 +232,7 @@ def _listed(model: str) -> tuple[Any, Any]:
 
 
 def _spellings(model: str) -> list[str]:
-    """Yield a name as it is, then without a gateway's additions: path, region and vendor, version, date."""
+    """Return a name as it is, then without a gateway's additions: path, region and vendor, version, date."""
     last = model.lower().rpartition("/")[2]
     bare = re.sub(r"^(?:[a-z-]+\.)*(?=[a-z]+[0-9]*-)", "", last)
     bare = re.sub(r"(?:-v\d+)?(?::\d+)?$", "", bare.partition("@")[0])
@@ -251,7 +251,7 @@ def _prices(model: str, listed: Any, source: PriceSource) -> Prices | None:
 
 def _rates(listed: Any, tokens: int) -> Rates:
     """
-    Return the prices of a request of this size. Without a price of its own, a kind of token costs what plain input
+    Return the prices of a request of this size. Without its own price, a kind of token costs what plain input
     does.
     """
     plain = _price(listed.input_mtok, tokens, 0.0)

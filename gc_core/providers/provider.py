@@ -37,7 +37,7 @@ def _at_index(request: Request, index: int) -> int:  # noqa: ARG001 - the place 
     return index
 
 
-def _not_known(document: Mapping[str, Any], messages: Sequence[object]) -> bool:  # noqa: ARG001 - it has nothing alone
+def _not_known(document: Mapping[str, Any], messages: Sequence[object]) -> bool:  # noqa: ARG001 - the default reads neither
     return False
 
 
@@ -48,7 +48,7 @@ def _no_betas(names: Iterable[str]) -> dict[str, Any]:  # noqa: ARG001 - there a
 @attrs.frozen(kw_only=True)
 class EditRules:
     """
-    What a collection must not change: signed parts, bound reasoning, blocks of the provider's own.
+    Parts that a collection must not change: signed parts, bound reasoning, the provider's own blocks.
 
     Attributes:
         checks: The provider's own rules. The rules for all providers are in ``gc_core.providers.rules.edits``.

@@ -1,5 +1,5 @@
 """
-What a provider leaves out of a request by itself, when asked to, and what its replies report about it.
+Content that a provider leaves out of a request on demand, and its reports about it.
 
 It does so for each request again, with the whole history sent again: a report describes one request, and the next one
 replaces it.
@@ -24,7 +24,7 @@ PLACEHOLDER: Final = "[cleared]"
 @attrs.frozen(kw_only=True)
 class ServerEdits:
     """
-    What was left out of one request.
+    The content left out of one request.
 
     Attributes:
         tool_uses: Calls whose results were cleared, the oldest ones.
@@ -48,7 +48,7 @@ class ServerEdits:
 @attrs.frozen(kw_only=True)
 class ServerConfig:
     """
-    The tools that the provider leaves alone.
+    The tools whose results the provider does not clear.
 
     Attributes:
         excluded: Names of tools whose results are never cleared.
@@ -68,7 +68,7 @@ def _no_options(edits: ProviderEdits, usable: int, spared: Iterable[str]) -> dic
     return {}
 
 
-def _no_config(options: Mapping[str, Any], told: Mapping[str, Any] | None) -> ServerConfig:  # noqa: ARG001
+def _no_config(options: Mapping[str, Any], by_host: Mapping[str, Any] | None) -> ServerConfig:  # noqa: ARG001
     return ServerConfig()
 
 
@@ -82,7 +82,7 @@ class ServerSide:
         least_compaction: Input tokens below which it accepts no compaction trigger.
         options: Returns the options that request the edits, given the usable tokens and the names of the tools whose
             results must not be cleared.
-        config: Returns the tools it leaves alone, given these options and the ``context_management`` that the host
+        config: Returns the tools it does not clear, given these options and the ``context_management`` that the host
             sends. Raises SourceError for an invalid one.
 
     """

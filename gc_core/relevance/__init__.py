@@ -1,1 +1,1 @@
-"""What in the window still matters: what calls did, and to which files, records and pages."""
+"""Relevance of the window's content: the actions of calls, and the files, records and pages they concern."""

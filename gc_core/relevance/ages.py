@@ -31,8 +31,8 @@ def ages_of(units: Sequence[Unit]) -> list[int]:
             following[unit.turn] = unit.step
             ages[place] = later.get(unit.turn, 0) + last[unit.turn] - unit.step
         else:
-            behind = last[unit.turn] - following[unit.turn] + 1 if unit.turn in following else 0
-            ages[place] = later.get(unit.turn, 0) + behind
+            since = last[unit.turn] - following[unit.turn] + 1 if unit.turn in following else 0
+            ages[place] = later.get(unit.turn, 0) + since
     return ages
 
 

@@ -1,4 +1,4 @@
-"""What a tool's result says about its call: failures, verdicts, and edits whose text was not found."""
+"""Statements of a tool's result about its call: failures, verdicts, and edits whose text was not found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAILED_TAIL = regex(
     r"|\bcommand not found\b",
     re.MULTILINE,
 )
-_EXIT_CODE_ALONE = regex(r"exit code:? \d+:?", re.IGNORECASE)
+_ONLY_EXIT_CODE = regex(r"exit code:? \d+:?", re.IGNORECASE)
 _VERDICT = regex(
     r"\b\d{1,7} (?:tests? )?(?:passed|failed|failing|passing|failures?|errors?|warnings?)\b|^(?:PASS|FAIL|ok)\b"
     r"|\bexit(?:ed)?(?: with)?(?: code| status)\b|\ball tests pass"
@@ -36,14 +36,14 @@ def failure_in(item: Item, kind: CallKind) -> str:
     """Return the line in which a result reports that its call failed, or ""."""
     text = item.text
     if item.is_error or _FAILED_HEAD.match(text[:_HEAD]):
-        return _telling(text) or "no message"
+        return _error_line(text) or "no message"
     if kind is not CallKind.RUN:
         return ""
     tail = text[-_TAIL:]
     found = _last(_FAILED_TAIL, tail)
     if found is None:
         return ""
-    return _telling(text) if found[0].startswith("Traceback") else _line_at(tail, found.start())
+    return _error_line(text) if found[0].startswith("Traceback") else _line_at(tail, found.start())
 
 
 def verdicts_in(text: str) -> list[str]:
@@ -53,13 +53,13 @@ def verdicts_in(text: str) -> list[str]:
     return [line for line in lines if line][-_MOST_VERDICTS:]
 
 
-def _telling(text: str) -> str:
+def _error_line(text: str) -> str:
     """Return the first line of an error; for a traceback the last, which names it."""
     if "Traceback (most recent call last)" in text[:_HEAD] or "Traceback (most recent call last)" in text[-_TAIL:]:
         lines = [line for line in text[-_TAIL:].split("\n") if line.strip()]
         return cut_line(one_line(lines[-1]), _LINE) if lines else ""
     line = first_line(text, _LINE)
-    if not _EXIT_CODE_ALONE.fullmatch(line):
+    if not _ONLY_EXIT_CODE.fullmatch(line):
         return line
     rest = first_line(text[text.find(line) + len(line) :], _LINE - len(line))
     return f"{line} {rest}".rstrip()
@@ -122,5 +122,5 @@ def text_was_not_found(result: Item) -> bool:
     if not result.is_error and _DONE.match(said):
         return False
     lines = [line for line in said.split("\n") if line.strip()]
-    told = said if result.is_error else "\n".join(lines[:2])
-    return bool(_NOT_FOUND.search(told)) and not _OF_A_FILE.search(told) and not _SEVERAL.search(told)
+    message = said if result.is_error else "\n".join(lines[:2])
+    return bool(_NOT_FOUND.search(message)) and not _OF_A_FILE.search(message) and not _SEVERAL.search(message)

@@ -1,5 +1,5 @@
 """
-The importance of an item: what a scorer may ask about the resident items, and the composite score.
+The importance of an item: the scorer's view of the resident items, and the composite score.
 
 Everything is derived from the names that items carry since they arrived, and from splitting their words once, so that a
 collection costs O(window) and a step O(what is new).
@@ -28,7 +28,7 @@ _ACTIONS = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 
 class ScoringWindow:
     """
-    What a scorer may know of the window, read-only; created once per collection, with each answer computed on request.
+    A scorer's view of the window, read-only; created once per collection, with each answer computed on request.
 
     Args:
         units: The resident units, oldest first.
@@ -104,8 +104,8 @@ class ScoringWindow:
     def _word_scores(self) -> dict[str, float]:
         """The word score of every text in the window, as a share of the best."""
         bags = {item.text: self._words[item.text] for item in self.items}
-        told = BM25(list(bags.values()), self._words[self.objective])
-        scores = {text: told.score(bag) for text, bag in bags.items()}
+        ranking = BM25(list(bags.values()), self._words[self.objective])
+        scores = {text: ranking.score(bag) for text, bag in bags.items()}
         best = max(scores.values(), default=0.0)
         return {text: score / best for text, score in scores.items()} if best else {}
 

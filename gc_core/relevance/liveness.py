@@ -67,7 +67,7 @@ class Liveness:
 
     @cached_property
     def _superseded(self) -> frozenset[str]:
-        """Compute superseded items, newest to oldest: what has been seen again makes earlier ones stale."""
+        """Compute superseded items, newest to oldest: a repeated view makes earlier ones stale."""
         results = {item.call: item for item in self._items if item.kind is ItemKind.TOOL_RESULT and item.call}
         seen: set[tuple[str, str]] = set()
         written: set[str] = set()

@@ -22,11 +22,11 @@ def named_blocks(text: str, scanned: Scan, named: AbstractSet[str], chars: int) 
     A line's weight is higher the rarer its names are in the text; of equal ones the first wins.
     """
     counts = Counter(name for span in scanned.spans for name in span.names if name in named)
-    telling = {name for name, count in counts.items() if count <= MOST_COMMON}
+    distinctive = {name for name, count in counts.items() if count <= MOST_COMMON}
     worth = {
-        span.start: sum(1 / counts[name] for name in span.names if name in telling)
+        span.start: sum(1 / counts[name] for name in span.names if name in distinctive)
         for span in scanned.spans
-        if not telling.isdisjoint(span.names)
+        if not distinctive.isdisjoint(span.names)
     }
     chosen: list[tuple[int, int]] = []
     for start in sorted(worth, key=lambda place: (-worth[place], place)):

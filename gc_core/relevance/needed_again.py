@@ -14,7 +14,7 @@ import attrs
 
 from gc_core.relevance.call_results import text_was_not_found
 from gc_core.relevance.tool_calls import CallKind, ToolCall
-from gc_core.relevance.working_set import shows_file, stands
+from gc_core.relevance.working_set import is_readable, shows_file
 from gc_core.values.items import Item, ItemKind
 
 Find = Callable[[str], Item | None]
@@ -24,7 +24,7 @@ Find = Callable[[str], Item | None]
 @attrs.frozen(kw_only=True)
 class NeededAgain:
     """
-    What the agent needed again.
+    Content that the agent needed again.
 
     Attributes:
         reads: Files read again whose view had been collected.
@@ -51,10 +51,10 @@ class NeededAgain:
 
 @attrs.define
 class NeedWatch:
-    """Follows collections and arrivals, and counts what was needed again. O(what is new)."""
+    """Follows collections and arrivals, and counts content that was needed again. O(new items)."""
 
     needed: NeededAgain = attrs.field(factory=NeededAgain)
-    _gone: set[str] = attrs.field(factory=set)
+    _removed_files: set[str] = attrs.field(factory=set)
 
     def collected(self, before: Iterable[Item], find_before: Find, find_after: Find) -> None:
         """Note a collection: remember files of which a view left, or shrank."""
@@ -62,14 +62,14 @@ class NeedWatch:
             call = _call_of(item, find_before)
             if item.kind is ItemKind.TOOL_RESULT and shows_file(item, call) and call is not None:
                 now = find_after(item.id)
-                if now is None or not stands(now):
-                    self._gone.update(_files(call))
+                if now is None or not is_readable(now):
+                    self._removed_files.update(_files(call))
 
     def arrived(self, items: Iterable[Item], find: Find) -> None:
         """Note new items."""
         for item in items:
             call = _call_of(item, find) if item.kind is ItemKind.TOOL_RESULT else None
-            if call is None or self._gone.isdisjoint(_files(call)):
+            if call is None or self._removed_files.isdisjoint(_files(call)):
                 continue
             did = ToolCall.of(call)
             if did.changes and text_was_not_found(item):
@@ -77,7 +77,7 @@ class NeedWatch:
             elif did.kind is CallKind.READ and not item.is_error:
                 known = self.needed
                 self.needed = attrs.evolve(known, reads=known.reads + 1, tokens=known.tokens + item.tokens)
-                self._gone.difference_update(_files(call))
+                self._removed_files.difference_update(_files(call))
 
 
 def _call_of(item: Item, find: Find) -> Item | None:
@@ -85,6 +85,6 @@ def _call_of(item: Item, find: Find) -> Item | None:
 
 
 def _files(call: Item) -> Iterator[str]:
-    """Return files by the last two parts of their paths: calls name a file by its whole path, or by its end."""
+    """Yield files by the last two parts of their paths: calls name a file by its whole path, or by its end."""
     for file in ToolCall.of(call).files:
         yield "/".join(file.replace("\\", "/").split("/")[-2:])

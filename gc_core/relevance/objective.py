@@ -30,10 +30,10 @@ class Objective:
     The agent's objective.
 
     Attributes:
-        given: What the host set, or "": then the user's words count.
+        given: The host's objective, or "": then the user's words count.
         request: The beginning of the original request: the first message that sets a task, and what came with it.
         later: The beginnings of later messages that change the task, oldest first.
-        changes: How often it has changed.
+        changes: The number of changes.
         asked: The agent's newest text asks for something.
         turn: The turn of the original request, -1 before there is one.
 
@@ -57,7 +57,7 @@ class Objective:
             return self
         return attrs.evolve(self, given=text, changes=self.changes + 1)
 
-    def heard(self, item: Item) -> Objective:
+    def updated(self, item: Item) -> Objective:
         """
         Return the objective after an item: user messages count if they set a task. O(length of the item, at most
         ``CHARS``).

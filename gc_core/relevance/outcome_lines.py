@@ -81,7 +81,7 @@ _TOKEN = regex(r'"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|[\[\]{}]')
 
 
 @attrs.frozen
-class Told:
+class OutcomeLine:
     """The place of a line that reports an outcome, and whether it is a failure."""
 
     start: int
@@ -89,7 +89,7 @@ class Told:
     fails: bool
 
 
-def told_lines(text: str) -> tuple[Told, ...]:
+def outcome_lines(text: str) -> tuple[OutcomeLine, ...]:
     """
     Return the lines that report failures, then those that report outcomes, each in order and without repetition; for a
     line that is too long the row of JSON, or else the surroundings of the word.
@@ -101,9 +101,13 @@ def told_lines(text: str) -> tuple[Told, ...]:
     failing = _chosen(dict(_found(text, lower, _FAILS, rows)))
     known = {(start, end) for start, end in failing}
     ending = [span for span in _chosen(dict(_found(text, lower, _ENDS, rows))) if span not in known]
-    told = [Told(*span, fails=True) for span in failing if _fails(text[span[0] : span[1]])]
-    doubtful = [Told(*span, fails=False) for span in failing if not _fails(text[span[0] : span[1]])]
-    return (*told, *[Told(*span, fails=False) for span in ending], *[each for each in doubtful if _ends(text, each)])
+    failures = [OutcomeLine(*span, fails=True) for span in failing if _fails(text[span[0] : span[1]])]
+    doubtful = [OutcomeLine(*span, fails=False) for span in failing if not _fails(text[span[0] : span[1]])]
+    return (
+        *failures,
+        *[OutcomeLine(*span, fails=False) for span in ending],
+        *[each for each in doubtful if _ends(text, each)],
+    )
 
 
 def _found(text: str, lower: str, words: tuple[str, ...], rows: _Rows) -> Iterator[tuple[tuple[int, int], None]]:
@@ -127,8 +131,8 @@ def _fails(line: str) -> bool:
     return any(word in bare for word in _FAILS)
 
 
-def _ends(text: str, told: Told) -> bool:
-    lower = text[told.start : told.end].lower()
+def _ends(text: str, line: OutcomeLine) -> bool:
+    lower = text[line.start : line.end].lower()
     return any(word in lower for word in _ENDS)
 
 

@@ -1,5 +1,5 @@
 """
-Tracing liveness: what is reachable from the roots through names that few items share.
+Tracing liveness: the items reachable from the roots through names that few items share.
 
 An item that no chain of shared names connects with the agent's objective and current work is what a tracing collector
 calls garbage.
@@ -14,7 +14,7 @@ import attrs
 from gc_core.values.items import Item
 
 MOST_SHARED = 40
-"""The most items that may share a name that connects them: what everything shows connects nothing."""
+"""The most items that may share a name that connects them: names that occur everywhere connect nothing."""
 MOST_SHARE = 0.2
 """The same as a share of all items."""
 _LEAST_SHARED = 2

@@ -1,13 +1,13 @@
 """
-The re-read guard: notices when an agent keeps asking for what was collected.
+The re-read guard: notices when an agent keeps asking for collected content.
 
 An instruction to review the whole conversation sends the agent after a text that is no longer in the window. It calls
 its tools, gets the same condensed answer, and asks again. The guard tells it to continue from the summaries and what
-can be recalled; if the repetition goes on, the host may want the loop to end.
+can be recalled; if the repetition continues, the host may want the loop to end.
 
 A loop is fast and undisturbed: a user who says anything, even the same words, a result that differs, and time that
 passes between the rounds show that the agent waits for something, as a monitor or a poll of a build does. And it
-concerns what was collected: a call whose result is still whole in the window repeats for other reasons.
+concerns collected content: a call whose result is still whole in the window repeats for other reasons.
 
 It reads only what is new, O(new) per turn, is deterministic, and calls nothing. Its state is in memory: a session that
 is opened again starts over.
@@ -30,7 +30,7 @@ from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.json_values import read_json
 
 ASKED, REPEATED = "asked", "repeated"
-"""The kinds of notices: words that ask for what was collected, or a call that returns the same again."""
+"""The kinds of notices: words that ask for collected content, or a call that returns the same again."""
 
 NOTICED_AT: Final = 3
 """
@@ -49,7 +49,7 @@ lap.
 FURTHER: Final = 5
 """
 Number of further times after the warning at which the loop ends: a model reads the warning with the next request, so
-one or two more may already be under way, and five are no accident. Each costs a whole model call.
+one or two more may already be under way, and five are not an accident. Each costs a whole model call.
 """
 
 POLLED: Final = 20
@@ -72,7 +72,7 @@ MOST_SEEN: Final = 10_000
 
 PROVISIONAL: Final = "[gc: {name} was started, id {call_id}, and is still running; its result comes later, by that id]"
 """
-Tools that answer a call which continues beside the model; each names its own id, and none of them
+Tools that answer a call which continues in the background; each names its own id, and none of them
 says anything new.
 """
 
@@ -86,12 +86,12 @@ _SHOWN = 120  # characters of a call in a notice
 @attrs.frozen(kw_only=True)
 class Notice:
     """
-    What the guard noticed.
+    A repetition that the guard noticed.
 
     Attributes:
         kind: ``"asked"`` or ``"repeated"``.
         what: The words that asked, or the call that repeats.
-        times: How often, with nothing new in between.
+        times: The number of repetitions, with nothing new in between.
         item: The newest item that contains it; "" for a part of the system text, and for a block that waits.
         goes_on: It continued after the warning.
 
@@ -115,14 +115,14 @@ class _Circle:
     times: int = 0
     returns: int = 0  # how many of them returned a known result
     item: str = ""
-    told_at: int = 0  # the count at the last warning, 0 before one
+    warned_at: int = 0  # the count at the last warning, 0 before one
     _step: tuple[int, int] = (-1, -1)
     _pauses: int = 0
 
     def again(self, item: Item, step: tuple[int, int], pauses: int, *, known: bool = True) -> None:
         """Count one more; two in one step count once, and after a pause counting starts over."""
         if pauses != self._pauses:
-            self.times = self.returns = self.told_at = 0
+            self.times = self.returns = self.warned_at = 0
         if self.times == 0 or step != self._step:
             self.times += 1
             self.returns += known
@@ -130,18 +130,18 @@ class _Circle:
 
     def is_due(self, lap: _Circle | None) -> bool:
         """Return whether a warning is due; ``lap`` counts the steps of all calls that returned the same again."""
-        if self.told_at:
+        if self.warned_at:
             return self.goes_on
         if self.kind == ASKED:
             return True
         return self.times >= NOTICED_AT or (lap is not None and self._closes(lap))
 
     def _closes(self, lap: _Circle) -> bool:
-        return self.returns > 1 and lap.times >= LAP and lap.told_at == 0 and lap._pauses == self._pauses
+        return self.returns > 1 and lap.times >= LAP and lap.warned_at == 0 and lap._pauses == self._pauses
 
     @property
     def goes_on(self) -> bool:
-        return bool(self.told_at) and self.times >= self.told_at + self.most
+        return bool(self.warned_at) and self.times >= self.warned_at + self.most
 
     def notice(self) -> Notice:
         return Notice(kind=self.kind, what=self.what, times=self.times, item=self.item, goes_on=self.goes_on)
@@ -185,7 +185,7 @@ class RereadGuard:
             elif item.kind is ItemKind.TOOL_RESULT:
                 self._answered(item, collected=collected)
             elif item.kind in _SAID:
-                self._said(item, beside_calls=calls, collected=collected)
+                self._said(item, has_calls=calls, collected=collected)
         self._steps += calls
 
     def see_prompts(self, texts: Mapping[str, str]) -> None:
@@ -198,22 +198,22 @@ class RereadGuard:
 
     # -- notices ----------------------------------------------------------------------------------------
 
-    def look(self, stands: Callable[[str], bool] = lambda _item: False, *, ends: bool = False) -> Notice | None:
+    def look(self, is_verbatim: Callable[[str], bool] = lambda _item: False, *, ends: bool = False) -> Notice | None:
         """
-        Return the notices to announce before the next model call; ``goes_on`` means that it was announced and
-        continued.
+        Return the notice to announce before the next model call, or None; its ``goes_on`` means that it was announced
+        and the loop continued.
 
-        ``stands`` says whether an item is in the window as it came: a call that produced one is not in a loop. With
+        ``is_verbatim`` says whether an item is in the window verbatim: a call that produced one is not in a loop. With
         ``ends`` a continuing loop is reported by every call until something new arrives; otherwise now and then. Called
         only if something was collected.
         """
         self._pass_time(counts=True)
-        due = next((one for one in self._due() if not (one.first and stands(one.first))), None)
+        due = next((one for one in self._due() if not (one.first and is_verbatim(one.first))), None)
         asked, self._asked = self._asked, ""
         if due is not None:
             notice = due.notice()
             if not (ends and notice.goes_on):
-                self._mark_told(due.kind)
+                self._mark_warned(due.kind)
             return self._unless_cooling_down(notice)
         return self._unless_cooling_down(Notice(kind=ASKED, what=asked, times=1, item="")) if asked else None
 
@@ -233,11 +233,11 @@ class RereadGuard:
             self._pauses += self._waited >= PAUSE
         self._last = now
 
-    def _mark_told(self, kind: str) -> None:
+    def _mark_warned(self, kind: str) -> None:
         """Mark the whole loop as announced: one notice covers it, and several calls may belong to it."""
         for circle in self._circles.values():
             if circle.kind == kind:
-                circle.told_at = circle.times
+                circle.warned_at = circle.times
 
     def _unless_cooling_down(self, notice: Notice) -> Notice | None:
         if notice.kind == ASKED and self._steps < self._quiet_to and not notice.goes_on:
@@ -251,7 +251,7 @@ class RereadGuard:
         self._calls[item.id] = (_digest(item.name, _plain(item.text)), shown, item.name in _LOOKS_BACK)
 
     def _answered(self, item: Item, *, collected: bool) -> None:
-        """Count the same call with the same result, whatever came in between: it is no progress."""
+        """Count the same call with the same result, whatever came in between: it is not progress."""
         made = self._calls.pop(item.call, None)
         if made is None:
             # A late result, in a frame that names its call: its content may still be new.
@@ -273,7 +273,7 @@ class RereadGuard:
         if known:
             self._circles.setdefault(_LAP, _Circle(REPEATED, "", POLLED)).again(item, step, self._pauses)
 
-    def _said(self, item: Item, *, beside_calls: bool, collected: bool) -> None:
+    def _said(self, item: Item, *, has_calls: bool, collected: bool) -> None:
         words = asks_to_reread(item.text)
         if words:
             if collected:
@@ -289,7 +289,7 @@ class RereadGuard:
             self._drop(REPEATED)
             if new:
                 self._circles.clear()
-        elif item.kind is ItemKind.ASSISTANT_TEXT and not beside_calls and new:
+        elif item.kind is ItemKind.ASSISTANT_TEXT and not has_calls and new:
             self._drop(ASKED)  # loops of calls end with the user's next message: until then it may be narration
 
     def _drop(self, kind: str) -> None:
@@ -305,7 +305,7 @@ class RereadGuard:
         return True
 
 
-def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
+def notice_text(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
     """
     Return the warning for the agent: to continue from what is in the window, and how to get an original back.
 
@@ -323,8 +323,8 @@ def told(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
         back = "What is needed word for word stands in the log, at the bytes that these lines name."
     else:
         back = "What is needed and not told there can be asked of the user."
-    stands = "Summaries and lines that open with [gc: stand for what was left out. Continue from them, with a new step."
-    return f"{seen} {stands} {back}"
+    rest = "Summaries and lines that open with [gc: stand for what was left out. Continue from them, with a new step."
+    return f"{seen} {rest} {back}"
 
 
 def _plain(arguments: str) -> str:

@@ -65,8 +65,8 @@ def asks_to_reread(text: str) -> str:
     Quotations, backticks and fences ask for nothing, nor do negations ("never re-read ..."). Only the first and last
     4,000 characters are searched.
     """
-    looked = text if len(text) <= 2 * _ENDS else f"{text[:_ENDS]}\n{text[-_ENDS:]}"
-    prose = _QUOTED.sub(" ", looked)
+    searched = text if len(text) <= 2 * _ENDS else f"{text[:_ENDS]}\n{text[-_ENDS:]}"
+    prose = _QUOTED.sub(" ", searched)
     prose = re.sub(r"[ \t\r\n]+", " ", prose)
     for found in _ASKS.finditer(prose):
         if not _DENIED.search(prose[max(0, found.start() - 40) : found.start()]):

@@ -1,4 +1,4 @@
-"""What a shell command does to files: which it shows, writes and changes, as far as its words say."""
+"""The effects of a shell command on files: those it shows, writes and changes, as far as its words say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_CHARS = 4_000
 
 
 class Effect(enum.IntEnum):
-    """What a command does; of several effects, the highest counts."""
+    """The effect of a command; of several effects, the highest counts."""
 
     NOTHING = 0
     SEARCHES = 1
@@ -96,7 +96,7 @@ class _Part:
 
 def _together(readings: Sequence[ShellReading]) -> ShellReading:
     """
-    Return the strongest effect, with the files of the parts that have it; a listing beside a view
+    Return the strongest effect, with the files of the parts that have it; a listing next to a view
     counts as the view.
     """
     effect = max((reading.effect for reading in readings), default=Effect.RUNS)
@@ -202,7 +202,7 @@ def _writing(program: str, rest: list[str], part: _Part) -> ShellReading | None:
         appends = any(word in {"-a", "--append", "-Append"} for word in rest)
         return ShellReading(Effect.EDITS if appends else Effect.WRITES, tuple(_plain(rest)[:1]))
     if program in {"sed", "perl"} and any(word.startswith("-") and "i" in word[:4] for word in rest if word != "--in"):
-        return ShellReading(Effect.EDITS, tuple(_behind_script(rest, program)))
+        return ShellReading(Effect.EDITS, tuple(_after_script(rest, program)))
     if program == "git" and rest and _subcommand(rest) in _SUBCOMMAND_EDITS:
         return ShellReading(Effect.EDITS, tuple(word for word in _plain(rest)[1:] if word != "__heredoc__"))
     if program in _REMOVERS or (program == "apply_patch"):
@@ -220,7 +220,7 @@ def _looking(program: str, rest: list[str], part: _Part) -> ShellReading:
         files = [word for word in _plain(rest) if word != "__heredoc__"]
         return ShellReading(Effect.READS if files else Effect.NOTHING, tuple(files), _head_lines(program, rest))
     if program == "sed" and any(word in {"-n", "-ne", "--quiet"} for word in rest):
-        return ShellReading(Effect.READS, tuple(_behind_script(rest, program)), _range(rest, _RANGE))
+        return ShellReading(Effect.READS, tuple(_after_script(rest, program)), _range(rest, _RANGE))
     if program == "awk" and any("NR" in word for word in rest):
         return ShellReading(Effect.READS, tuple(_plain(rest)[1:]), _range(rest, _ROWS))
     named = (word.partition("::")[0] for word in rest if not word.startswith("-"))
@@ -244,7 +244,7 @@ def _plain(rest: Sequence[str]) -> list[str]:
     return found
 
 
-def _behind_script(rest: Sequence[str], program: str) -> list[str]:
+def _after_script(rest: Sequence[str], program: str) -> list[str]:
     """Return the files of sed or perl: the words after the script, which may be an option's value."""
     has_option = any(word.startswith("-") and word.endswith("e") and word != "-n" for word in rest)
     found, skips = [], False

@@ -16,7 +16,7 @@ from gc_core.relevance.name_scan import scan
 from gc_core.values.patterns import regex
 
 MOST_WORDS: Final = 8
-"""The most words of an acknowledgement, or of an answer: longer messages say something of their own."""
+"""The most words of an acknowledgement, or of an answer: longer messages have content."""
 
 MOST_POLITE: Final = 15
 """The most words of a message in which "thanks" or "go on" decides about the rest."""
@@ -27,7 +27,7 @@ MOST_ANSWER: Final = 6
 MOST_REPLY: Final = 50
 """The most words of one that begins like an answer: with yes, no, sure, sorry, I, my."""
 
-_LOOKED = 400
+_SEARCHED_CHARS = 400
 _CONTROL = regex(
     r"\W*(?:/[\w:.-]+|\[[^\]\n]{0,200}\]|exit|quit|stop|/?clear|:q!?|abort|cancel)\W*",
     re.IGNORECASE,
@@ -115,7 +115,7 @@ def sets_task(text: str, *, asked: bool = False) -> bool:
 
     Only reads the beginning. O(1).
     """
-    said = _MARKED.sub(" ", text[:_LOOKED]).strip()
+    said = _MARKED.sub(" ", text[:_SEARCHED_CHARS]).strip()
     if not said or is_compaction(text) or _INJECTED.match(said) or _CONTROL.fullmatch(said):
         return False
     sentences = [found for each in _SENTENCE.findall(said) if (found := each.strip())]
@@ -141,7 +141,7 @@ def _drives_on(sentence: str) -> bool:
 
 
 def _is_more(sentences: list[str]) -> bool:
-    """Return whether one of the sentences beside acknowledgements orders or asks for something."""
+    """Return whether one of the sentences other than acknowledgements orders or asks for something."""
     others = [each for each in sentences if not _drives_on(each)]
     return any(_ORDERS.search(each) or each[-1] in _QUESTION_ENDS or scan(each).names for each in others)
 

@@ -1,5 +1,5 @@
 """
-The one reader of tool calls: what a call did, and to which files, by its name and its arguments.
+The one reader of tool calls: the action of a call and its files, by its name and its arguments.
 
 Everything that has to know what a call did uses it: summaries, the task state, liveness, suggestions and the working
 set. Tools are recognised by the shape of their arguments and by the words of their names, shell commands by what their
@@ -26,7 +26,7 @@ _PATH_CHARS = 300
 
 
 class CallKind(enum.Enum):
-    """The kind of action of a call; the value describes what was done to a file."""
+    """The kind of action of a call; the value describes the action on a file."""
 
     READ = "read"
     SEARCH = "searched"
@@ -213,10 +213,10 @@ class _Did:
 
 class _Known:
     """
-    The calls that were read, for they are asked for in every collection while they are resident.
+    A cache of the calls that were read: every collection asks for them while they are resident.
 
-    Bounded by their number and by their letters, for the arguments of a call may be a whole file: it starts anew when
-    it is full.
+    Bounded by their number and their characters, because the arguments of a call may be a whole file; it is emptied
+    when it is full.
     """
 
     most, most_letters = 4_096, 2_000_000

@@ -1,9 +1,9 @@
 """
-Finds text that will be another one next time: times of day, today's date, ids made by chance, processes, scratch files.
+Finds text that will be different next time: times of day, today's date, ids made by chance, processes, scratch files.
 
 At the head of a request such a text breaks the prompt cache every time. A false alarm makes people look away from the
 next one, so a pattern is here only if what it finds is hardly ever meant to stay: a date in prose is not found, nor an
-example, nor what stands in code marks, nor an id inside a link.
+example, nor text in code marks, nor an id inside a link.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ _FEWEST_LETTERS = 3
 @attrs.frozen(kw_only=True)
 class Volatile:
     """
-    What looks as if it were another text next time.
+    A text that looks as if it changed with every request.
 
     Attributes:
-        excerpt: What was found.
-        why: What it looks like.
+        excerpt: The text found.
+        why: The kind of value that it looks like.
 
     """
 
@@ -97,7 +97,7 @@ def _is_meant(text: str, match: re.Match[str], why: str) -> bool:
 
 
 def _is_code(text: str, match: re.Match[str]) -> bool:
-    """Inside code marks of its own line, or in a block of code."""
+    """Inside code marks on its line, or in a block of code."""
     begin = text.rfind("\n", 0, match.start()) + 1
     if text.count("`", begin, match.start()) % 2:
         return True

@@ -1,5 +1,5 @@
 """
-The working set: the files that the agent works on, their views, and what was superseded.
+The working set: the files that the agent works on, their views, and superseded items.
 
 Code is judged by whether the agent works on it, never by the names in it: an edit by exact replacement has to quote its
 lines, so they must be in the prompt, whole. Names misled this project: a line of code is not garbage because every
@@ -37,9 +37,9 @@ LEAST_VIEW: Final = 60
 """Tokens below which a view is only a note that something was done."""
 
 MOST_OPEN: Final = 4
-"""The most failed runs and plans that are held."""
+"""The most failed runs and plans that are kept."""
 
-STANDS: Final = 0.3
+READABLE_SHARE: Final = 0.3
 """The share of its tokens from which a trimmed view still shows its file."""
 
 
@@ -84,8 +84,8 @@ class WorkingSet:
 
     def __init__(self, units: Sequence[Unit], ages: Sequence[int], open_items: AbstractSet[str]) -> None:
         self._open_items = open_items
-        self._gone_at = -1
-        self._gone: AbstractSet[str] = frozenset()
+        self._beyond_at = -1
+        self._beyond_ids: AbstractSet[str] = frozenset()
         self._items = [item for unit in units for item in unit.items]
         self._ages = {unit.number: age for unit, age in zip(units, ages, strict=True)}
 
@@ -125,8 +125,8 @@ class WorkingSet:
 
     def keeps(self, unit: Unit, tokens: int) -> bool:
         """Return whether the unit shows, whole, a file in use: one that is not ``beyond`` this many tokens."""
-        gone = self._gone_beyond(tokens)
-        return any(self.holds(item) and stands(item) and item.id not in gone for item in unit.items)
+        unused = self._ids_beyond(tokens)
+        return any(self.holds(item) and is_readable(item) and item.id not in unused for item in unit.items)
 
     def disuse(self, unit: Unit) -> float:
         """Return ``WorkingFile.disuse`` of the most used file in the unit; 0 if it shows none."""
@@ -151,12 +151,12 @@ class WorkingSet:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _gone_beyond(self, tokens: int) -> AbstractSet[str]:
+    def _ids_beyond(self, tokens: int) -> AbstractSet[str]:
         """Cached: it is called for every unit in turn."""
-        if self._gone_at != tokens:
-            self._gone_at = tokens
-            self._gone = {item.id for file in self.beyond(tokens) for item in file.items}
-        return self._gone
+        if self._beyond_at != tokens:
+            self._beyond_at = tokens
+            self._beyond_ids = {item.id for file in self.beyond(tokens) for item in file.items}
+        return self._beyond_ids
 
     @cached_property
     def _disuse(self) -> Mapping[str, float]:
@@ -216,7 +216,7 @@ class WorkingSet:
 
     @cached_property
     def _repeated(self) -> Mapping[str, AbstractSet[str]]:
-        """Computed from the newest to the oldest: what has been shown again is superseded."""
+        """Computed from the newest to the oldest: a file shown again supersedes earlier views."""
         later: dict[str, set[str]] = defaultdict(set)
         found: dict[str, AbstractSet[str]] = {}
         for item in reversed(self._items):
@@ -234,12 +234,12 @@ class WorkingSet:
         return found
 
 
-def stands(item: Item) -> bool:
+def is_readable(item: Item) -> bool:
     """
-    Return whether the item is whole, or everything of it that was not superseded; a trimmed view still has most of its
-    text.
+    Return whether the item is whole, or contains everything that was not superseded; a trimmed view still has most
+    of its text.
     """
-    return item.form is Form.WHOLE or item.tokens >= STANDS * item.original_tokens
+    return item.form is Form.WHOLE or item.tokens >= READABLE_SHARE * item.original_tokens
 
 
 @attrs.define
@@ -275,7 +275,7 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _command(call: Item) -> str:
-    """Return what was run, as far as it distinguishes one run from another."""
+    """Return the part of a command that distinguishes one run from another."""
     return f"{call.name} {ToolCall.of(call).asked}"
 
 
@@ -290,7 +290,7 @@ def _shown_lines(item: Item) -> Iterator[str]:
 
 
 def replaced_texts(call: Item) -> Iterator[str]:
-    """Yield the long texts that an edit replaced: the replacement is beside them."""
+    """Yield the long texts that an edit replaced: the replacement is next to them."""
     given = strings(value_or_none(call.text))
     yield from (text for key, text in given if key in REPLACED and len(text) >= LEAST_REPLACED)
 
@@ -307,7 +307,7 @@ def without_replaced(value: Any, gap: str) -> Any:
 
 def kept_stretches(text: str, repeated: AbstractSet[str]) -> Iterable[tuple[int, int]]:
     """
-    Return the ranges of whole lines that are not repeated elsewhere, in characters.
+    Yield the ranges of whole lines that are not repeated elsewhere, in characters.
 
     Insignificant lines, such as a bracket, stay with the line before them.
     """

@@ -96,7 +96,7 @@ class Archive:
         known = self._logged(number_of(item.id))
         return item.text if known is None else text_of(known[1], item.id, self._runtime.format)
 
-    def span(self, reference: Reference, behind: int) -> tuple[Item, ...]:
+    def span(self, reference: Reference, after: int) -> tuple[Item, ...]:
         """Return the originals that a summary covers, after the item with this number, as far as they can be read."""
         resident = frozenset(item.id for item in self._runtime.context.items())
         damaged: list[LogError] = []
@@ -109,7 +109,7 @@ class Archive:
         )
         items: tuple[Item, ...] = ()
         with self._runtime.plugins.guarded("log", "reading originals"):
-            items = reading.between(reference, resident, behind)
+            items = reading.between(reference, resident, after)
         with self._runtime.plugins.guarded("log", "reading originals"):
             if damaged:
                 raise damaged[0]

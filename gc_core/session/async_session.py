@@ -72,7 +72,7 @@ class AsyncGCSession(SessionFacade):
         tools: Iterable[object] | None = None,
         marks: bool = False,
     ) -> Request:
-        """The request for a list that the caller holds; see ``GCSession.sync``."""
+        """Return the request for a list that the caller holds; see ``GCSession.sync``."""
         lists = self._core.lists
         return await self._driven("sync", lambda: self._core.syncing(lists.read(messages, system, tools, marks=marks)))
 
@@ -105,7 +105,7 @@ class AsyncGCSession(SessionFacade):
         result_tokens: int = 1_000,
     ) -> AsyncGCSession:
         """Open a child; see ``GCSession.handoff``. What is said while its summary is awaited is not part of it."""
-        wish = HandoffOptions(
+        options = HandoffOptions(
             name=name,
             filter=filter,
             config=config,
@@ -116,7 +116,7 @@ class AsyncGCSession(SessionFacade):
         )
         core = self._core
         open_child = functools.partial(core.open_child, directory)
-        child = await self._driven("handoff", lambda: core.handoffs.hand_off(wish, open_child))
+        child = await self._driven("handoff", lambda: core.handoffs.hand_off(options, open_child))
         return self._of(child)
 
     async def awaited_lease(self, tokens: int, *, name: str, wait: float | None = None) -> Lease:

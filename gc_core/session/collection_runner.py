@@ -29,7 +29,7 @@ from gc_core.session.runtime import Runtime
 from gc_core.session.task_memory import TaskMemory
 from gc_core.session.window_meter import WindowMeter
 from gc_core.storage.usage_ledger import CallWatch
-from gc_core.values.loggers import bound_collection, logger
+from gc_core.values.loggers import bound_collection, logger, running_collection
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.summary import SummaryRequest
 from gc_core.window.collection_outcome import CollectionOutcome
@@ -215,7 +215,7 @@ class CollectionRunner:
     def announce_collected(self, result: GCResult) -> None:
         """Announce that a collection is in effect."""
         self.last_result = result
-        self._runtime.events.emit(CollectionFinished(result=result))
+        self._runtime.events.emit(CollectionFinished(result=result, collection=running_collection()))
         self._runtime.plugins.collection_finished(result)
         self._runtime.budget_changed()
 

@@ -37,10 +37,11 @@ def compact(
     """
     Return the messages in at most ``budget`` tokens, valid for the provider; the same objects when they fit.
 
-    ``system`` and ``tools``, which are sent beside the messages, count too. Everything except the budget and
-    percentages follows ``config``; without one the strategy is ``gc_truncate``. Call it once per turn with what it
-    returned and the messages since: it recognises its own notices, summaries and shortened messages, and nothing that
-    fits is lost. At least nine tenths of the budget are used if there is that much content.
+    ``system`` and ``tools``, which are sent in addition to the messages, count too. Everything except the budget and
+    percentages follows ``config``; without one the strategy is ``gc_truncate``. No cache breakpoint is set: those of
+    the list are its owner's. Call it once per turn with what it returned and the messages since: it recognises its own
+    notices, summaries and shortened messages, and nothing that fits is lost. At least nine tenths of the budget are
+    used if there is that much content.
 
     The last messages stay as they are: the final user message or tool results are what the model has to answer, and
     open calls keep waiting. Nothing can be recalled afterwards, so notices carry no ids; a session keeps everything.
@@ -56,6 +57,7 @@ def compact(
         threshold_percent=100,
         target_percent=100,
         pressure_percent=100,
+        cache_marks=False,
         max_turns=None if config is None else config.max_turns,
     )
     with _Fleeting(settled, strategy=strategy, format=format, model=model, summarizer=summarizer) as session:

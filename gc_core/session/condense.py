@@ -20,7 +20,7 @@ from gc_core.session.inbox import Inbox
 from gc_core.session.runtime import Runtime
 from gc_core.storage.state import first_difference
 from gc_core.values.escaping import escaped
-from gc_core.values.framing import framed, is_told, unframed
+from gc_core.values.framing import framed, is_framed_result, unframed
 from gc_core.values.items import Form, Item, ItemKind, Part, Unit, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
@@ -93,7 +93,7 @@ class Condenser:
         *,
         unsent: bool,
     ) -> CollectionOutcome:
-        """Return the texts without those of removals that a review refused."""
+        """Return the outcome without the removals that a review refused."""
         refused: tuple[Refusal, ...] = ()
         while collected.plan.removals:
             answers = self._runtime.plugins.review(collected.plan)
@@ -114,10 +114,10 @@ class Condenser:
         unsent: bool,
         refused: Sequence[Refusal] = (),
     ) -> CollectionOutcome:
-        """Return the window with the notes; nothing has changed yet."""
+        """Return the window with the notes, without changing anything yet."""
         before = self._runtime.context
         written, refusals = notes.written(texts, cap)
-        edits = Edits(texts=written, dropped=self._bound_behind(written))
+        edits = Edits(texts=written, dropped=self._bound_thinking_after(written))
         after = before.edited(edits) if written else before
         removals = tuple(_removal(notes.item(key), text) for key, text in written.items())
         goal = Goal(target_tokens=after.budget.total, reason=GCTriggerReason.MANUAL)
@@ -135,7 +135,7 @@ class Condenser:
         )
         return CollectionOutcome(context=after, plan=plan, result=result, of=before, keeps_head=unsent)
 
-    def _bound_behind(self, texts: Collection[str]) -> frozenset[str]:
+    def _bound_thinking_after(self, texts: Collection[str]) -> frozenset[str]:
         """Return thinking after the first change, if the model binds it to what precedes it (N3b)."""
         if not texts or not self._runtime.state.binds_thinking:
             return frozenset()
@@ -156,7 +156,7 @@ class _Notes:
     def item(self, key: str) -> Item:
         """Return a resident item."""
         found = self.context.find(key)
-        assert found is not None  # noqa: S101 - the session has looked
+        assert found is not None  # noqa: S101 - the session has checked
         return found
 
     def written(
@@ -249,12 +249,13 @@ class _Notes:
         return framed(item, "\n".join([*texts, self._reference(item).stub_text()]))
 
     def _tokens(self, item: Item, text: str) -> int:
-        kind = ItemKind.USER_TEXT if is_told(item) else item.kind
+        kind = ItemKind.USER_TEXT if is_framed_result(item) else item.kind
         return part_tokens(Part(kind=kind, place=(), text=text), self.counter)
 
     def _reference(self, item: Item) -> Reference:
         call = self.context.find(item.call) if item.call else None
-        return reference_to(item, call, cites=self.context.cites, recalls=self.context.recalls)
+        context = self.context
+        return reference_to(item, call, cites=context.cites, recalls=context.recalls, form=context.recall_form)
 
 
 def _removal(item: Item, text: NewText | None = None) -> GCRemovalItem:

@@ -60,7 +60,7 @@ def _instead(document: Mapping[str, Any]) -> str:
     names = [*document, *(f"tool.{name}" for name in tools if isinstance(tools, Mapping))] if tools else [*document]
     outside = sorted(set(document) & set(_KEYS))
     if outside:
-        return f"; its keys stand outside: {outside}"
+        return f"; its keys are outside: {outside}"
     meant = [name for name in names if name.rpartition(".")[2].replace("-", "_") in _MEANT]
     if meant:
         return f"; [{meant[0]}] is not read: call it [gc]"

@@ -36,6 +36,7 @@ from gc_core.session.request_head import RequestHead
 from gc_core.session.reread_watch import RereadWatch
 from gc_core.session.runtime import CallGate, Events, Runtime
 from gc_core.session.spend_limit import SpendLimit
+from gc_core.session.subtasks.deliveries import Deliveries
 from gc_core.session.subtasks.handoff import Handed, Handoffs, first_state
 from gc_core.session.subtasks.handoff_opening import OpeningWriter
 from gc_core.session.subtasks.handoff_texts import ACCOUNT, HANDOFF
@@ -49,10 +50,10 @@ from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.recorder import Recorder
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
-from gc_core.storage.usage_ledger import CallWatch, LedgerAccount
+from gc_core.storage.usage_ledger import CallWatch, LedgerAccount, checked
 from gc_core.values.config import OFF, GCConfig
 from gc_core.values.loggers import bound, logger
-from gc_core.values.messages import Request
+from gc_core.values.messages import Request, Usage
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import TASK_STATE
 from gc_core.values.summary import SummaryRequest
@@ -145,15 +146,10 @@ class SessionCore:
         self.fitter = RequestFitter(runtime, meter=meter, provider=provider, task=task, collections=collections)
         self.condenser = Condenser(runtime, inbox, collections)
         self.timeline = Timeline(runtime, task=task, meter=meter, archive=archive, collections=collections)
-        self.leases = Leases(
-            runtime,
-            gate,
-            masking=masking,
-            meter=meter,
-            inbox=inbox,
-            condenser=self.condenser,
-            collections=collections,
+        deliveries = Deliveries(
+            runtime, gate, masking=masking, inbox=inbox, condenser=self.condenser, collections=collections
         )
+        self.leases = Leases(runtime, gate, masking=masking, meter=meter, deliveries=deliveries)
         runtime.events.after_budget(self.leases.grant_waiting)
         self.handoffs = Handoffs(
             runtime,
@@ -254,16 +250,17 @@ class SessionCore:
         return (yield from self._fitting())
 
     def syncing(self, given: CallersList) -> Steps[Request]:
-        """The request for a list that the caller holds, after the collection that is due."""
+        """Return the request for a list that the caller holds, after the collection that is due."""
         self.lists.take(given)
         self.lists.current, self.renderer.marks = given, given.marks
         request = yield from self.sending()
         return self.lists.returned(request, given)
 
     def reporting(self, usage: object) -> None:
-        """The usage that was reported for the last request, whose reply comes with the caller's next list."""
+        """Take the usage of the last request, if its reply comes with the caller's next list."""
+        reported = checked(usage if isinstance(usage, Usage) else self.runtime.format.usage(usage))
         if self.meter.raw_sent:
-            self.renderer.observe(self.runtime.format.usage(usage), None, compacted=False)
+            self.renderer.observe(reported, None, compacted=False)
         self.spend.follow()
         self.stream.reset()
 

@@ -30,13 +30,13 @@ _log = logger("gc_core.session")
 
 def log_event(event: Event) -> None:
     """Log an event of the running session; budget changes, one per message, are not logged."""
-    told = _TOLD.get(type(event))
-    if told is not None:
-        told(event)
+    log = _LOGGERS.get(type(event))
+    if log is not None:
+        log(event)
 
 
 def log_plan(result: GCResult) -> None:
-    """Log what a plan would remove, by form, and what was refused."""
+    """Log the removals of a plan by form, and its refusals."""
     if not _log.hears_debug:
         return
     forms = Counter(action_of(removal) for removal in result.removals)
@@ -111,8 +111,8 @@ def log_skipped(result: GCResult, *, again: bool) -> None:
     Log why a collection did nothing; ``again``: it did nothing for the same reason before, and may
     with each call.
     """
-    tell = _log.debug if again else _log.info
-    tell(
+    log = _log.debug if again else _log.info
+    log(
         "collection skipped",
         reason=result.reason.value,
         tokens=result.tokens_before,
@@ -170,7 +170,7 @@ def _provider_compacted(event: ProviderCompacted) -> None:
     _log.info("provider compacted", tokens_before=event.tokens_before, tokens_after=event.tokens_after)
 
 
-_TOLD: Mapping[type[Event], Callable[[Any], None]] = {
+_LOGGERS: Mapping[type[Event], Callable[[Any], None]] = {
     CollectionStarted: _collection_began,
     CollectionFinished: _collection_finished,
     CollectionFailed: _collection_failed,

@@ -36,13 +36,13 @@ def _usage_lines(core: SessionCore) -> list[str]:
         lines.append(f"what stays first of long texts: profile {profile.name}")
     counted, outside = core.renderer.counted, core.collections.answering.counter
     if counted is not None and outside is not None:
-        own, told = counted
-        lines.append(f"{outside.name} counted {told:,} tokens where own counts said {own:,}")
+        own, reported = counted
+        lines.append(f"{outside.name} counted {reported:,} tokens where own counts said {own:,}")
     return lines
 
 
 def _parts(budget: InstructionBudget, moment: Moment) -> str:
-    """What the tokens of the first line are, which add up to them."""
+    """The parts that add up to the tokens of the first line."""
     parts = {
         "locked": budget.locked,
         "preservable": budget.preservable,

@@ -41,6 +41,7 @@ from gc_core.values.config import GCConfig
 from gc_core.values.items import Item
 from gc_core.values.policy import GCPolicy
 from gc_core.values.protocols import AsyncSummarizer, GCStrategy, SummarizationValidator, Summarizer
+from gc_core.values.references import check_recall_form
 from gc_core.values.results import GCResult, Goal
 from gc_core.values.sources import ENRICHMENT, SYSTEM, InstructionSource
 from gc_core.window.budget import InstructionBudget
@@ -214,11 +215,11 @@ class SessionFacade:
         tools: Iterable[object] | None = None,
     ) -> Request | None:
         """
-        Return the request for a list that is no turn of the conversation, such as a client's request for a title or for
-        a summary of it: the part that ``sync`` knows reads as in the window, the rest is as it came.
+        Return the request for a list that is not a turn of the conversation, such as a client's request for a title or
+        for a summary of it: the part that ``sync`` knows is replaced by the window's texts, the rest is unchanged.
 
-        Nothing is taken in or collected. None if the list does not fit so: it may be sent as it is, or through
-        ``compact``. Raises MessageError for what is no message.
+        Nothing is taken in or collected. None if the list still does not fit: send it unchanged, or through
+        ``compact``. Raises MessageError for what is not a message.
         """
         lists = self._core.lists
         return lists.beside(lists.read(messages, system, tools, marks=False))
@@ -226,24 +227,32 @@ class SessionFacade:
     @synchronized
     def report_usage(self, usage: object) -> None:
         """
-        Take the usage that the provider reported for the last request, where the reply comes with the next list that
-        ``sync`` is given. Raises MessageError for what is no usage report.
+        Take the usage that the provider reported for the last request, or a ``Usage``, where the reply comes with the
+        next list that ``sync`` is given. Raises MessageError for what is not a usage report.
         """
         self._core.reporting(usage)
 
     @synchronized
-    def switch(self, *, model: str | None = None, context_limit: int | None = None) -> None:
+    def switch(
+        self, *, model: str | None = None, context_limit: int | None = None, recall_form: str | None = None
+    ) -> None:
         """
-        Continue with another model or window; the next ``pre_send`` makes the request fit.
+        Continue with another model or window; the next ``pre_send`` makes the request fit. ``recall_form`` is how the
+        model calls its recall tool, ``"gc_recall {id}"``: references that are written from now on say so. It is kept by
+        this object only.
 
-        Raises ConfigError, with nothing changed, for an invalid window and for a model that is not a name.
+        Raises ConfigError, with nothing changed, for an invalid window or form, and for a model that is not a name.
         """
         check_model(model)
+        if recall_form is not None:
+            check_recall_form(recall_form)
         config = self._core.runtime.config
         if context_limit is not None:
             config = attrs.evolve(config, context_limit=context_limit)
             provider_named(self.format).server_side.check(config.at_provider, self.format, config.usable)
         self._core.configure(config, model or self._core.runtime.state.model)
+        if recall_form is not None:
+            self._core.runtime.state.recall_by(recall_form)
 
     @synchronized
     def allow(self, *, max_total_tokens: int | None) -> None:
@@ -520,7 +529,7 @@ class SessionFacade:
     @synchronized
     def book(self, kind: str, usage: object, *, model: str | None = None, estimated: bool = False) -> None:
         """
-        Record a call beside the conversation, for example of a worker: it counts as cost, but in no hit rate.
+        Record a call outside the conversation, for example of a worker: it counts as cost, but not in the hit rate.
 
         ``kind`` is the name that reports use, ``usage`` a provider's report in the session's format, or a ``Usage``.
         Raises MessageError for missing or invalid counts and for an invalid name; LogError when it cannot be written.
@@ -543,7 +552,7 @@ class SessionFacade:
     @synchronized
     def contents(self, reference: str) -> tuple[Passage, ...]:
         """
-        Return the parts of what a long reference names, at most 20: each with a reference of its own, so that one can
+        Return the parts of what a long reference names, at most 20: each with its own reference, so that one can
         be recalled instead of all. Takes what ``recall`` takes, and raises what it raises.
         """
         return self._core.handoffs.contents(reference)
@@ -561,7 +570,7 @@ class SessionFacade:
 
     @synchronized
     def history(self) -> tuple[HistoryEntry, ...]:
-        """Return what was done to the window, oldest first; reads the whole ledger."""
+        """Return the changes of the window, oldest first; reads the whole ledger."""
         return self._core.history.entries()
 
     # -- memory across sessions ----------------------------------------------------------------------------------------
@@ -628,7 +637,7 @@ class SessionFacade:
     @synchronized
     def redo(self) -> bool:
         """
-        Redo what was undone last; return False when there is nothing to redo, or something was collected since. Raises
+        Redo the last undo; return False when there is nothing to redo, or something was collected since. Raises
         SourceError for content that the host has pinned or LOCKED meanwhile.
         """
         return self._core.timeline.redo()

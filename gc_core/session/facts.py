@@ -48,7 +48,7 @@ class SessionFacts:
         stated = (WordedExtractor() if extractor is None else extractor).extract(items)
         for each in stated:
             if each.item not in said:
-                raise SourceError(f"{each.text!r:.100} is of item {each.item!r}, which is no text of a user's here")
+                raise SourceError(f"{each.text!r:.100} is of item {each.item!r}, which is not a user's text here")
         moments = {key: moment for key, (_, moment) in said.items()}
         return proposals_for(stated, facts, moments, self._runtime.store.session)
 

@@ -46,7 +46,7 @@ class RequestFitter:
     def make_it_fit(self) -> Steps[None]:
         """
         Make the request fit. The task state is placed before the last resort and gives way when nothing else helps.
-        What the last resort removed is covered by the state in this request too, if there is room. Raises
+        Content that the last resort removed is covered by the state in this request too, if there is room. Raises
         ContextOverflowError when nothing helps.
         """
         self._task.place()

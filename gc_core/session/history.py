@@ -32,7 +32,7 @@ class History:
 
     Args:
         runtime: The session's.
-        index_path: The path of the search index; by default beside the log.
+        index_path: The path of the search index; by default next to the log.
 
     """
 
@@ -69,7 +69,7 @@ class History:
             return index.search(query, **filters)
 
     def entries(self) -> tuple[HistoryEntry, ...]:
-        """What was done to the window, oldest first; reads the whole ledger."""
+        """The changes of the window, oldest first; reads the whole ledger."""
         store = self._runtime.store
         return tuple(
             attrs.evolve(entry, record=collected(store.ledger, entry.place)) if entry.is_collection else entry
@@ -77,7 +77,7 @@ class History:
         )
 
     def index_in_background(self) -> None:
-        """Update the search index of a kept session in a thread of its own, after appending."""
+        """Update the search index of a kept session in a separate thread, after appending."""
         if self._runtime.store.temporary:
             return
         if self._indexer is None:

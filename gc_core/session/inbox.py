@@ -1,4 +1,4 @@
-"""What arrives in a session: messages, enrichment and memory, pins and policies."""
+"""Input of a session: messages, enrichment and memory, pins and policies."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import json
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,7 @@ from gc_core.values.layers import is_own
 from gc_core.values.messages import Payload, Request, without_marks
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import SYSTEM
-from gc_core.window.callers_list import digest_of_given, known_prefix
+from gc_core.window.callers_list import digest_of_given, known_prefix, origins_of
 from gc_core.window.context import Edits
 
 _PART = "base"
@@ -54,7 +55,7 @@ class CallersList:
     marks: bool = False
 
     def find(self, digest: str, start: int) -> int | None:
-        """Where a message with this digest is, from a place on; None where there is none."""
+        """The first place of a message with this digest, from a place on; None if there is none."""
         if start < len(self.digests) and self.digests[start] == digest:
             return start
         places = self._places.get(digest, ())
@@ -97,14 +98,14 @@ class ListSync:
         self._origins: list[int] = []
         """Where in the caller's list each message of the last request is, -1 for nowhere."""
         self._rendered: dict[int, tuple[Payload, str]] = {}
-        """Digests of the payloads of the last request, by identity: what the window holds is hashed once."""
+        """Digests of the payloads of the last request, by identity: the window's payloads are hashed once."""
         self._last: tuple[tuple[Payload, str], ...] = ()
         """The last list, copied, with digests: to compare is quicker than to hash."""
 
     def read(
         self, messages: Iterable[object], system: object, tools: Iterable[object] | None, *, marks: bool
     ) -> CallersList:
-        """The list, with a digest of each message. Raises MessageError for what is no message."""
+        """Return the list with a digest of each message. Raises MessageError for what is not a message."""
         listed = tuple(messages)
         pairs = itertools.zip_longest(listed, self._last[: len(listed)])
         copies = tuple([self._known_or_digested(message, last) for message, last in pairs])
@@ -117,11 +118,16 @@ class ListSync:
             marks=marks,
         )
 
+    def digests(self, messages: Sequence[Payload]) -> tuple[str, ...]:
+        """The digest of each message; one that stands there in the last list is not hashed again."""
+        pairs = itertools.zip_longest(messages, self._last[: len(messages)])
+        return tuple([last[1] if last and message == last[0] else digest_of_given(message) for message, last in pairs])
+
     def take(self, given: CallersList) -> None:
         """
         Take in what is new. Where the list departs from what is known, what came after that point leaves the window.
 
-        Raises MessageError and SourceError; what came before the message that cannot be taken has been taken then.
+        Raises MessageError and SourceError; messages before the rejected one have been taken by then.
         """
         if given.system is not None:
             parts = {_PART: "\n\n".join(map(_text_of, given.system))}
@@ -132,29 +138,55 @@ class ListSync:
         kept = known_prefix(state.given, given.digests)
         if kept < len(state.given):
             self._timeline.branch_off(kept)
-        for message, digest in zip(given.messages[kept:], given.digests[kept:], strict=True):
-            self._inbox.take(without_marks(self._masking.message(message)), None, digest)
+        for copy, digest in given.copies[kept:]:
+            self._inbox.take(without_marks(self._masking.copied(copy)), None, digest)
 
     def beside(self, given: CallersList) -> Request | None:
         """
-        Return the request for a list that is no turn of the conversation, with the window's texts for the part of it
+        Return the request for a list that is not a turn of the conversation, with the window's texts for the part of it
         that is known. Nothing is taken in. None if it does not fit, or the window no longer separates that part.
+
+        A known message to which a block was added, as clients ask for a compaction, is known too but for that block.
         """
-        state = self._runtime.state
+        state, whole = self._runtime.state, given
+        given, added = self._without_addition(given)
         kept, context = known_prefix(state.given, given.digests), state.context
         if kept < len(state.given):
             if not state.can_branch(kept):
                 return None
             context = context.edited(Edits(dropped=state.came_after(state.given[kept].items)))
         request, rest = context.render(), given.messages[kept:]
-        tokens = request.tokens + sum(map(self._tokens_of, rest))
+        tokens = request.tokens + sum(map(self._tokens_of, (*rest, *added)))
         tokens += sum(self._runtime.counter.count(_text_of(block)) for block in given.system or ())
         if state.calibration.estimate(tokens) > self._runtime.config.usable:
             return None
         known = attrs.evolve(given, messages=given.messages[:kept], digests=given.digests[:kept])
-        messages = (*self._with_marks(self._own_objects(request.messages, known), known), *rest)
+        ours = self._with_marks(self._own_objects(request.messages, known), known)
+        is_unchanged = len(ours) == len(known.messages) and all(map(operator.is_, ours, known.messages))
+        messages = whole.messages if is_unchanged else (*_joined([*ours, *rest], added),)
         system, tools = given.system or request.system, request.tools if given.tools is None else given.tools
         return attrs.evolve(request, messages=messages, system=system, tools=tools, tokens=tokens)
+
+    def _without_addition(self, given: CallersList) -> tuple[CallersList, tuple[Payload, ...]]:
+        """
+        Return the list without the block that was added to the first message that is not known, if it is known but for
+        that, and the block.
+        """
+        known = self._runtime.state.given
+        place = known_prefix(known, given.digests)
+        if place >= min(len(known), len(given.messages)):
+            return given, ()
+        message = given.messages[place]
+        blocks = message.get("content") if isinstance(message, Mapping) else None
+        if not isinstance(blocks, list) or not blocks:
+            return given, ()
+        before = {**message, "content": blocks[:-1]}
+        digest = digest_of_given(self._masking.unmasked(before))
+        if digest != known[place].digest:
+            return given, ()
+        messages = (*given.messages[:place], before, *given.messages[place + 1 :])
+        digests = (*given.digests[:place], digest, *given.digests[place + 1 :])
+        return attrs.evolve(given, messages=messages, digests=digests), ({**message, "content": blocks[-1:]},)
 
     def take_reply(self, payload: Payload) -> Taken:
         """Take in a reply that the caller's next list will have: item by item where the provider sends it so."""
@@ -165,9 +197,10 @@ class ListSync:
     def returned(self, request: Request, given: CallersList) -> Request:
         """
         The request with the caller's own objects wherever nothing was changed. Its cache marks stay where they are, and
-        one on a message that is gone or changed moves to the nearest block before it, unless the session sets its own.
+        one on a removed or changed message moves to the nearest block before it, unless the session sets its own.
         """
         messages = self._own_objects(request.messages, given)
+        request = attrs.evolve(request, origins=self._origins_in(request))
         if given.marks:
             pairs = zip(request.messages, messages, strict=True)
             kept = (own if self._is_unmarked(rendered, own) else rendered for rendered, own in pairs)
@@ -187,7 +220,7 @@ class ListSync:
         return runtime.counter.per_message + sum(part_tokens(part, runtime.counter) for part in parts)
 
     def _known_or_digested(self, message: object, last: tuple[Payload, str] | None) -> tuple[Payload, str]:
-        """A copy of the message, and its digest; those of the last list where it has not changed since."""
+        """Return a copy of the message and its digest; those of the last list if it has not changed since."""
         if last is not None and message == last[0]:
             return last
         plain = self._masking.unmasked(message)
@@ -207,11 +240,19 @@ class ListSync:
         self._origins = origins
         return answer
 
+    def _origins_in(self, request: Request) -> tuple[int, ...]:
+        """Where in the caller's list each message came from; a leading system text is none of them."""
+        messages = self._runtime.context.messages
+        leading = len(request.messages) - len(messages)
+        if leading < 0 or request.whole:
+            return ()
+        return (*itertools.repeat(-1, leading), *origins_of(messages, self._runtime.state.given))
+
     def _is_unmarked(self, *messages: Payload) -> bool:
         return not any(map(self._runtime.format.marks, messages))
 
     def _with_marks(self, answer: list[Payload], given: CallersList) -> list[Payload]:
-        """Put the marks of messages that are not in the request as they came on the nearest block before them."""
+        """Put the marks of messages that are not in the request unchanged on the nearest block before them."""
         count, origins = self._runtime.format.marks, self._origins
         kept = {origin for origin in origins if origin >= 0}
         for place, message in enumerate(given.messages):
@@ -222,11 +263,20 @@ class ListSync:
         return answer
 
     def _own_system(self, rendered: tuple[Payload, ...], given: CallersList) -> tuple[Payload, ...]:
-        """The caller's system blocks, followed by what gc-core says there itself."""
+        """Return the caller's system blocks, followed by gc-core's own lines."""
         if given.system is None or not rendered:
             return rendered
         own = [item for item in self._runtime.context.system if is_own(item.source, item.name)]
         return (*given.system, *rendered[len(rendered) - len(own) :])
+
+
+def _joined(messages: list[Payload], added: tuple[Payload, ...]) -> list[Payload]:
+    """Return the messages with a block added to the last one; as a message of its own where that one is gone."""
+    if not added or not messages or messages[-1].get("role") != added[0].get("role"):
+        return [*messages, *added]
+    content = messages[-1].get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    return [*messages[:-1], {**messages[-1], "content": [*(blocks or ()), *added[0]["content"]]}]
 
 
 def _blocks(system: object) -> tuple[Any, ...]:

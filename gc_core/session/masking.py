@@ -23,19 +23,26 @@ class Masking:
 
     def message(self, message: object) -> Payload:
         """Return a message as it is logged: after middleware, and without secrets."""
+        return self.copied(_plain(message))
+
+    def copied(self, plain: Payload) -> Payload:
+        """Return a message as it is logged, from a copy in plain JSON values that nobody changes."""
         plugins = self._runtime.plugins
-        if not plugins.processes:
-            return self.plain(message)
-        return self.plain(processed(_plain(message), plugins, self._runtime.format))
+        if plugins.processes:
+            return self.plain(processed(plain, plugins, self._runtime.format))
+        return self._without_secrets(plain)
 
     def plain(self, message: object) -> Payload:
         """Return the message in plain JSON values, without secrets. Raises MessageError for anything else."""
-        plugins, plain = self._runtime.plugins, _plain(message)
+        return self._without_secrets(_plain(message))
+
+    def _without_secrets(self, plain: Payload) -> Payload:
+        plugins = self._runtime.plugins
         keys = provider_named(self._runtime.format.name).keys
         return without_secrets(plain, plugins.redact, keys) if plugins.redacts else plain
 
     def unmasked(self, message: object) -> Payload:
-        """The message in plain JSON values, as it came. Raises MessageError when it is none."""
+        """Return the message in plain JSON values, unchanged. Raises MessageError if it is not a message."""
         return _plain(message)
 
     def text(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a session is made from: the host's objects, the configuration, and the files, new or opened again."""
+"""The inputs of a session: the host's objects, the configuration, and the files, new or opened again."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def checked_config(config: object) -> GCConfig:
 
 
 def object_type_names(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:
-    """The types of what was given as objects, which files do not keep."""
+    """The types of the parts given as objects, which files do not keep."""
     given = (*(each for each in chosen if not isinstance(each, str)), *(() if summarizer is None else (summarizer,)))
     return tuple(type(each).__name__ for each in given)
 

@@ -1,4 +1,4 @@
-"""What code beside a session may use: tools for the model, a worker, telemetry, the contract kit."""
+"""The interface for code around a session: tools for the model, a worker, telemetry, the contract kit."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from gc_core.session.core import SessionCore
 from gc_core.session.recall_suggestions import RecallSuggestions
 from gc_core.values.items import Item
 from gc_core.values.loggers import bound
+from gc_core.values.messages import Payload
 from gc_core.values.results import ColdText
 from gc_core.window.context import Context
 from gc_core.window.cursor import OpenCall
@@ -67,12 +68,24 @@ class WindowPort:
         return self._core.runtime.state.blocks
 
     def find(self, item: str) -> Item | None:
-        """Return a resident item by its id."""
+        """Return a resident item by its id, or None."""
         return self._core.runtime.context.find(item)
 
     def estimate(self, tokens: int) -> int:
         """Convert this many tokens of the budget to the provider's count, as calibrated by its reports."""
         return self._core.runtime.state.calibration.estimate(tokens)
+
+    def place_waiting(self) -> None:
+        """Place the waiting blocks at the end now, without a request. Raises LogError if they cannot be written."""
+        with self.entered("place_waiting"):
+            self._core.inbox.place_waiting()
+
+    def digests(self, messages: Sequence[Payload]) -> tuple[str, ...]:
+        """
+        Return the digests by which ``sync`` knows messages; those of its last list are not hashed again. It does not
+        wait for a running call.
+        """
+        return self._core.lists.digests(messages)
 
     # -- collecting ------------------------------------------------------------------------------------------------
 
@@ -102,7 +115,7 @@ class WindowPort:
 
     @property
     def protection(self) -> Protection:
-        """What no strategy may remove."""
+        """The items that no strategy may remove."""
         return self._core.meter.protection
 
     # -- observing -------------------------------------------------------------------------------------------------

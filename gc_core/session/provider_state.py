@@ -18,8 +18,8 @@ class ProviderState:
     """
     Follows what replies and the host say about the history at the provider. Kept by this object only.
 
-    What the provider left out of the last request counts as it counts it. If the provider stores the history, nothing
-    is collected here (R5).
+    Content that the provider left out of the last request is counted as the provider counts it. If the provider stores
+    the history, nothing is collected here (R5).
 
     Attributes:
         kept_at: Where the provider stores the history; "" if it does not.
@@ -63,7 +63,7 @@ class ProviderState:
         )
 
     def cleared_lines(self) -> list[str]:
-        """Return what ``explain`` says of what was cleared."""
+        """Return the line of ``explain`` on cleared content."""
         cleared = len(self._runtime.state.cleared)
         if not cleared:
             return []
@@ -81,7 +81,7 @@ class ProviderState:
 
     @property
     def _clears(self) -> ServerConfig:
-        """Which tools the provider leaves alone: as the host told, else as the configuration has it."""
+        """The tools whose results the provider does not clear: as the host set them, otherwise as configured."""
         return self._server_side.config(self.options, self._host_edits)
 
     @property
@@ -103,5 +103,5 @@ class ProviderState:
             record = Cleared(gone=tuple(sorted(now - was)), back=tuple(sorted(was - now)), tokens=edits.tokens)
             runtime.recorder.clear(record)
         if self._meter.raw_sent:
-            self._meter.raw_sent += runtime.context.budget.total - before  # the report is about what was left
+            self._meter.raw_sent += runtime.context.budget.total - before  # the report is about the remaining content
         runtime.budget_changed()

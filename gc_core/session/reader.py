@@ -7,10 +7,11 @@ import functools
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Self, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 
 from gc_core.errors import LogError
 from gc_core.plugins.manager import Plugins
+from gc_core.providers.contract import TokenCounter
 from gc_core.session.facts import SessionFacts
 from gc_core.session.history import History
 from gc_core.session.runtime import CallGate, Events, Runtime, synchronized
@@ -22,7 +23,9 @@ from gc_core.storage.search import Filters, Hit, index_file
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
 from gc_core.storage.usage_ledger import LedgerAccount
+from gc_core.values.config import GCConfig
 from gc_core.values.folders import TemporaryFolder
+from gc_core.values.items import Item
 from gc_core.values.messages import Request
 from gc_core.values.sources import CONVERSATION
 
@@ -30,14 +33,15 @@ if TYPE_CHECKING:
     from gc_core.learning.contract import FactExtractor
     from gc_core.learning.proposals import Proposal
     from gc_core.storage.facts import FactChange, FactStore, Promotion
+    from gc_core.task.values import TaskState
 
 
 class SessionReader:
     """
     Recall, search, history and export of a session as it was when it was opened.
 
-    Takes no lock and changes nothing, so it works where writing is not allowed: the search index beside the log is used
-    if it can be written, otherwise a temporary one is made. Methods that would change the session raise LogError.
+    Takes no lock and changes nothing, so it works where writing is not allowed: the search index next to the log is
+    used if it can be written, otherwise a temporary one is made. Methods that would change the session raise LogError.
 
     Args:
         directory: The session's.
@@ -79,75 +83,82 @@ class SessionReader:
         """The directory of the session's files."""
         return self._runtime.directory
 
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self._runtime.store.session
+
+    @property
+    def config(self) -> GCConfig:
+        """The configuration with which the session was last opened."""
+        return self._runtime.config
+
+    @property
+    def counter(self) -> TokenCounter:
+        """The token counter."""
+        return self._runtime.counter
+
+    @synchronized
+    def items(self) -> tuple[Item, ...]:
+        """Return the resident items."""
+        return tuple(self._runtime.context.items())
+
+    @synchronized
+    def snapshot(self) -> dict[str, Any]:
+        """Return the budget as plain JSON: limits, roll-ups and the whole tree."""
+        return self._runtime.context.budget.snapshot()
+
+    @property
+    @synchronized
+    def state(self) -> TaskState:
+        """
+        The task state found in everything said in this session, without what an earlier one handed on. Raises LogError
+        when the log cannot be read.
+        """
+        from gc_core.session.task_reader import TaskReader
+        from gc_core.task.extractor import DeterministicExtractor
+        from gc_core.task.values import TaskState
+
+        return TaskReader(
+            self._runtime, extractor=DeterministicExtractor(), first=lambda: (TaskState(), 0)
+        ).look()  # fmt: skip
+
     @synchronized
     def recall(self, item: str) -> str:
-        """
-        Return the original text of an item as it arrived, whether it is resident or not, also from an earlier life of
-        the session. Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the
-        whole text of a stub or trace that names one. A range is returned item by item. Raises SourceError for an id
-        that was never given, LogError when there is no line at the bytes.
-        """
+        """Return the original text of an item, whether it is resident or not; see ``GCSession.recall``."""
         return self._history.recall(item)
 
     @synchronized
     def contents(self, reference: str) -> tuple[Passage, ...]:
         """
-        Return the parts of what a long reference names, at most 20: each with a reference of its own, so that one can
+        Return the parts of what a long reference names, at most 20: each with its own reference, so that one can
         be recalled instead of all. Takes what ``recall`` takes, and raises what it raises.
         """
         return self._history.contents(reference)
 
     @synchronized
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
-        """
-        Search everything that was ever said; return at most ``limit`` (10) hits, best first: see
-        ``SearchIndex.search``.
-
-        Filters: tool, role, first_turn, last_turn, since, until (seconds since 1970), entity. For finished sessions see
-            ``gc_core.search_sessions``.
-        """
+        """Search everything that was ever said; see ``GCSession.search``."""
         return self._history.search(query, **filters)
 
     @synchronized
     def history(self) -> tuple[HistoryEntry, ...]:
-        """Return what was done to the window, oldest first; reads the whole ledger."""
+        """Return the changes of the window, oldest first; reads the whole ledger."""
         return self._history.entries()
 
     @synchronized
     def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
-        """
-        Store facts, decisions and constraints for later sessions, each with the item of this one that states it; call
-        it before ``close``. Stores all or none. Raises SourceError when an item was never logged, LogError when one
-        names a fact that does not exist any more, or when they cannot be written.
-        """
+        """Store facts for later sessions; see ``GCSession.promote``."""
         return self._facts.promote(facts, promotions)
 
     @synchronized
     def propose(self, facts: FactStore, extractor: FactExtractor | None = None) -> tuple[Proposal, ...]:
-        """
-        Propose facts that this session's users stated and that are worth keeping, compared with the known ones:
-        additions, updates, deletions, and those left as they are. Nothing is written: pass what you confirm to
-        ``accept``.
-
-        Reads the whole log. A fact that was accepted before, or that is newer than the statement, is not proposed
-        again; one that you ignored is. Raises LogError when the log cannot be read, SourceError when the extractor
-        names an item that is not a user's.
-
-        Args:
-            facts: The known facts; read them again with ``FactStore(path)`` if another session may have stored some.
-            extractor: Finds the statements, for example with a model; by default ``WordedExtractor``.
-
-        """
+        """Propose facts that this session's users stated; see ``GCSession.propose``."""
         return self._facts.propose(facts, extractor)
 
     @synchronized
     def accept(self, facts: FactStore, proposals: Iterable[Proposal]) -> tuple[FactChange, ...]:
-        """
-        Store what ``propose`` proposed, as ``promote`` does: all or none, in order.
-
-        Raises LogError, with nothing written, when another session has changed one of the facts meanwhile; propose
-        again then.
-        """
+        """Store what ``propose`` proposed; see ``GCSession.accept``."""
         return self.promote(facts, [each.promotion for each in proposals if each.promotion is not None])
 
     def originals(self, references: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -236,7 +247,7 @@ class SessionReader:
 
 
 class _Index:
-    """The place of the search index: beside the log if that can be written, otherwise a temporary directory."""
+    """The place of the search index: next to the log if that can be written, otherwise a temporary directory."""
 
     def __init__(self, directory: Path, temporary: contextlib.ExitStack) -> None:
         self._directory = directory
@@ -244,7 +255,7 @@ class _Index:
         self._path: Path | None = None
 
     def path(self) -> Path:
-        """The path; determined once."""
+        """Return the path; determined once."""
         if self._path is None:
             self._path = self._found()
         return self._path
@@ -260,7 +271,7 @@ def _end_at_one_moment(store: Store) -> None:
     """
     Ignore what the ledger says of a log longer than the one seen: it was written since.
 
-    The log was opened first, so what the ledger lacks of it was not written then either.
+    The log was opened first, so what is missing in the ledger was not written by then either.
     """
     newest = store.newest_checkpoint()
     for place, entry in store.ledger.entries(0 if newest is None else newest.at.ledger):

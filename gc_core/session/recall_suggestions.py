@@ -15,7 +15,7 @@ from gc_core.session.history import History
 from gc_core.session.inbox import Inbox
 from gc_core.session.runtime import CallGate, Runtime
 from gc_core.storage.search import Filters, Hit
-from gc_core.values.agent_tool_schemas import TOOL_NAMES
+from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.sources import ENRICHMENT
 from gc_core.window.view import WindowView
@@ -221,8 +221,8 @@ class RecallSuggestions:
         record = log.read(call.bytes)
         called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
         number = record.at + len(record.items)
-        for behind in range(number + 1, number + _RESULTS_WITHIN):
-            found = log.find(behind)
+        for later in range(number + 1, number + _RESULTS_WITHIN):
+            found = log.find(later)
             if found is None:
                 continue
             parts = form.read(form.normalise(found[1].payload)) if found[1].role else ()
@@ -283,7 +283,7 @@ def _carries(text: str, name: str) -> bool:
 
 def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
     """Return whether the item was collected, and is not a copy that was recalled before."""
-    return hit.kind in _WORTH and hit.item not in whole and hit.tool not in TOOL_NAMES
+    return hit.kind in _WORTH and hit.item not in whole and not is_agent_tool(hit.tool)
 
 
 def _worth(hit: Hit) -> tuple[int, int]:

@@ -40,7 +40,7 @@ class RequestRenderer:
         self._calls = calls
         self._settled: _Standing | None = None
         """
-        How far the files reached when the last request was rendered, the tokens leased then, and the blocks that the
+        The length of the files when the last request was rendered, the tokens leased then, and the blocks that the
         collection before it brought back: they are in the request after the next reply.
         """
         self.counted: tuple[int, int] | None = None
@@ -75,7 +75,7 @@ class RequestRenderer:
         return request
 
     def forget_cache(self) -> None:
-        """Forget earlier breakpoints: each model has a cache of its own."""
+        """Forget earlier breakpoints: each model has its own cache."""
         runtime = self._runtime
         self._marks = Marks(
             runtime.config, format_name=runtime.format.name, model=runtime.state.model, key=runtime.store.session
@@ -97,7 +97,8 @@ class RequestRenderer:
         """Record the usage that was reported for the last request."""
         runtime = self._runtime
         with runtime.plugins.guarded("ledger", "usage"):  # the reply is appended even without the report
-            # A provider that compacted read something other than what was sent: nothing is learned from that.
+            # A provider that compacted read something other than the request that was sent, so its report teaches
+            # nothing.
             raw = 0 if compacted else self._meter.raw_sent
             runtime.recorder.observe(self._calls.observed(raw, reported, reply))
             budget = runtime.config.tpm_budget

@@ -21,7 +21,7 @@ from gc_core.values.sources import CONVERSATION
 _log = logger("gc_core.session")
 
 _MOST_RECOVERIES = 2
-"""How often in a row the window is restored for an inconsistent reply."""
+"""The most restorations of the window in a row for inconsistent replies."""
 
 
 class ReplyCheck:

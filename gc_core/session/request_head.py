@@ -29,7 +29,7 @@ _LOG_LINE = (
     "[gc: what is left out of this conversation is kept. {log} holds it; master.jsonl:START-END are bytes of that file,"
     " offsets from 0: tail -c +$((START+1)) FILE | head -c $((END-START))]"
 )
-"""The LOCKED line that tells a model with a shell where to find what left the window."""
+"""The LOCKED line that tells a model with a shell where to find removed content."""
 
 
 class RequestHead:
@@ -80,7 +80,7 @@ class RequestHead:
 
     def declare_private(self, values: Mapping[str, str]) -> None:
         """Declare texts that no shared layer may contain; see ``GCSession.private``."""
-        private = self.private.told(values)
+        private = self.private.updated(values)
         context, waiting = self._runtime.context, self._runtime.state.changes
         parts = {**context.head.parts, **waiting.parts}
         for part in parts.values():
@@ -99,12 +99,12 @@ class RequestHead:
             return
         line, state = _LOG_LINE.format(log=self._runtime.directory.absolute() / FILE_NAME), self._runtime.state
         waits = [part.text for part in state.changes.parts.values() if part.name == _LOG_PART]
-        stands = [item.text for item in state.context.system if item.name == _LOG_PART]
-        if line not in (*waits, *stands):
+        present = [item.text for item in state.context.system if item.name == _LOG_PART]
+        if line not in (*waits, *present):
             self._announce_layers(self._runtime.recorder.system({_LOG_PART: line}, GCPolicy.LOCKED, now=not state.sent))
 
     def lines(self) -> list[str]:
-        """Return the lines of ``explain`` on the head: what waits and what it costs, what is volatile."""
+        """Return the lines of ``explain`` on the head: pending changes and their cost, and volatile texts."""
         state, context = self._runtime.state, self._runtime.context
         lines = ["system or tool changes wait for the next collection"] if state.changes else []
         after = state.changed(state.changes, context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.relevance.needed_again import NeedWatch
-from gc_core.relevance.reread_guard import RereadGuard, told
+from gc_core.relevance.reread_guard import RereadGuard, notice_text
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken
 from gc_core.values.config import RAISE
@@ -27,7 +27,7 @@ class RereadWatch:
         guard: Notices repetitions; None if the guard is off.
 
     Attributes:
-        needs: What was needed again after it was collected.
+        needs: Content that was needed again after it was collected.
 
     """
 
@@ -53,7 +53,7 @@ class RereadWatch:
         waiting = {f"{block.source} {block.name}": block.text for block in self._runtime.state.blocks.waiting}
         self.guard.see_prompts({item.id: item.text for item in self._runtime.context.system} | waiting)
         ends = self._runtime.config.reread_guard == RAISE
-        notice = self.guard.look(self._stands_whole, ends=ends)
+        notice = self.guard.look(self._is_verbatim, ends=ends)
         if notice is None:
             return
         if ends and notice.goes_on:
@@ -62,13 +62,15 @@ class RereadWatch:
             RereadNoticed(kind=notice.kind, what=notice.what, times=notice.times, item=notice.item)
         )
         recalls = any(schema.item.name == _RECALL for schema in self._runtime.context.schemas)
-        text = told(notice, recalls=recalls, cites=self._runtime.context.cites, reference=self.newest_reference())
+        text = notice_text(
+            notice, recalls=recalls, cites=self._runtime.context.cites, reference=self.newest_reference()
+        )
         self._runtime.state.give(ENRICHMENT.name, {BLOCK: text})
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _stands_whole(self, key: str) -> bool:
-        """Return whether an item is in the window as it came."""
+    def _is_verbatim(self, key: str) -> bool:
+        """Return whether an item is in the window verbatim."""
         item = self._runtime.context.find(key)
         return item is not None and item.reference is None
 
@@ -79,7 +81,7 @@ class RereadWatch:
         return bool(self._runtime.state.done) or (first is not None and self._runtime.format.replaces(first.payload))
 
     def newest_reference(self) -> str:
-        """Return what left the window last, as the tool names it; only looked up to warn an agent. O(window)."""
+        """Return the reference to the newest removed content, as the tool names it; only for warnings. O(window)."""
         left_out = [item.reference for item in self._runtime.context.items() if item.reference is not None]
         if not left_out:
             return ""

@@ -1,4 +1,4 @@
-"""What the collaborators of one session share: plugins, recorder, settings and events, and the gate of its calls."""
+"""State shared by a session's collaborators: plugins, recorder, settings and events, and the gate of its calls."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Events:
     def emit(self, event: Event) -> None:
         """Announce an event. Errors of listeners are kept in ``plugins.failures``."""
         log_event(event)
-        self.observer.told(event)
+        self.observer.on_event(event)
         for listener in self._listeners:
             with self._plugins.guarded("listener", type(event).__name__):
                 listener(event)
@@ -121,7 +121,7 @@ class Runtime:
         return self.settings.fresh(store.payload, cites=not store.temporary)
 
     def find(self, key: str) -> Item | None:
-        """Return the resident item with this id, in the current window."""
+        """Return the resident item with this id, in the current window, or None."""
         return self.context.find(key)
 
     def budget_changed(self) -> None:
@@ -135,7 +135,7 @@ class CallGate:
 
     Attributes:
         closed: Whether the session was closed.
-        scope: What log records say of the session; it does not refer to the session, which could not be freed
+        scope: The session's fields in log records; it does not refer to the session, which could not be freed
             otherwise.
         lock: Held by the call that is running; the same thread may enter again.
 
@@ -162,7 +162,7 @@ class CallGate:
     @contextlib.contextmanager
     def entered(self, name: str) -> Iterator[None]:
         """Inside, no other thread calls the session; a closed one raises SessionClosedError."""
-        # Before the lock: whoever held it when this process was forked never gives it back here.
+        # Before the lock: a holder in the parent process never releases it after a fork.
         self._runtime.store.check_owner(name.strip("_"))
         with self.lock:
             if self.closed:

@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 class _Waiting:
-    """Waits for answers in the caller's thread; summaries prepared ahead are requested in a thread of their own."""
+    """Waits for answers in the caller's thread; summaries prepared ahead are requested in a separate thread."""
 
     def check(self, answering: Answering) -> None:
         """Raise ConfigError for a summarizer or counter that can only be awaited."""
@@ -95,7 +95,8 @@ class GCSession(SessionFacade):
         marks: bool = False,
     ) -> Request:
         """
-        The request for the next model call, for callers who hold the whole list of messages and pass it each time.
+        Return the request for the next model call, for callers who hold the whole list of messages and pass it each
+        time.
 
         What is new at the end of the list is taken in; then it collects if it must, as ``pre_send`` does. What left
         once stays away, in the same words, and a list that needs no collection comes back object for object. The same
@@ -103,8 +104,8 @@ class GCSession(SessionFacade):
         forked, or compacted it itself) is continued from the point where it departs; the log keeps everything. Cache
         marks and null fields make no difference, nor does text as a string or as one block.
 
-        Do not ``append`` beside it. ``post_turn`` may take the reply before the next list brings it; where it does not,
-        ``report_usage`` takes the usage.
+        Do not mix it with ``append``. ``post_turn`` may take the reply before the next list brings it; where it does
+        not, ``report_usage`` takes the usage.
 
         Args:
             messages: The whole list, in the provider's own shape.
@@ -186,12 +187,12 @@ class GCSession(SessionFacade):
 
         Args:
             name: The name of the sub-task.
-            filter: The parts of the system text, tools and held memory blocks that it needs: a function of source and
-                name (for a tool ``"plugin"`` and the tool's name), or names of sources; None: all.
+            filter: The parts of the system text, tools and protected memory blocks that it needs: a function of source
+                and name (for a tool ``"plugin"`` and the tool's name), or names of sources; None: all.
             directory: The directory of its files; without one they are temporary and deleted with it.
             config: Its configuration; by default that of this session.
             tokens: The most tokens of its first request: fewer steps are handed on then, but at least one. By default
-                the target of a collection of its own.
+                the target of a separate collection.
             steps: How many of the newest steps are handed on.
             summary_tokens: Tokens of the summary, and again of the task state.
             result_tokens: Tokens of its result in this session; 0: nothing is returned.
@@ -202,7 +203,7 @@ class GCSession(SessionFacade):
             LogError: The directory already holds a session, or files cannot be read or written.
 
         """
-        wish = HandoffOptions(
+        options = HandoffOptions(
             name=name,
             filter=filter,
             config=config,
@@ -212,7 +213,7 @@ class GCSession(SessionFacade):
             result_tokens=result_tokens,
         )
         core = self._core
-        opening = core.handoffs.hand_off(wish, functools.partial(core.open_child, directory))
+        opening = core.handoffs.hand_off(options, functools.partial(core.open_child, directory))
         return self._of(self._run(opening))
 
     # -- inside --------------------------------------------------------------------------------------------------

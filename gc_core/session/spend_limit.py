@@ -1,5 +1,5 @@
 """
-Keeps a session within ``max_total_tokens``: what was spent, when the agent is warned, when the session ends.
+Keeps a session within ``max_total_tokens``: tracks the spending, warns the agent, ends the session.
 
 None of this runs in a session without a limit.
 """
@@ -52,8 +52,8 @@ class SpendLimit:
 
     def look(self) -> None:
         """
-        Return what has been spent. Read from the ledger, so what an earlier process spent counts, and what a rollback
-        rewound, because it was paid; O(what is new). Raises LogError when the ledger cannot be read.
+        Update the pace from what has been spent. Read from the ledger, so what an earlier process spent counts, and
+        what a rollback rewound, because it was paid; O(what is new). Raises LogError when the ledger cannot be read.
         """
         allowed = self._runtime.config.max_total_tokens
         if allowed is None:
@@ -89,7 +89,7 @@ class SpendLimit:
             self._book_call(REFUSED, self._own_count(tokens), estimated=True)
 
     def book(self, kind: str, usage: object, *, model: str | None, estimated: bool) -> None:
-        """Record a call beside the conversation; see ``GCSession.book``."""
+        """Record a call outside the conversation; see ``GCSession.book``."""
         if not isinstance(kind, str) or not kind:
             raise MessageError(f"kind = {kind!r:.200}: expected the name that reports use")
         counts = checked(usage if isinstance(usage, Usage) else self._runtime.format.usage(usage))

@@ -32,7 +32,7 @@ _REMEMBERING = "remembering"
 _HUNDRED = 100
 
 _LEFT = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
-"""What replaces content that has left the window."""
+"""Kinds that replace content that has left the window."""
 
 
 class TaskMemory:
@@ -65,7 +65,7 @@ class TaskMemory:
         self._provider = provider
         self._inbox = inbox
         self.reader = reader
-        self._cut_told: tuple[tuple[str, int], ...] = ()
+        self._announced_cut: tuple[tuple[str, int], ...] = ()
         self._is_restated = False
         self._percent: float | None = None
 
@@ -126,10 +126,10 @@ class TaskMemory:
         Add the state again, if there is room: a waiting block is in no file, so it is lost if the process ended, or the
         session was rewound, between a collection and the next request.
         """
-        stands = self.refreshed_item or any(
+        is_present = self.refreshed_item or any(
             block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting
         )
-        if stands or self._provider.kept_at or not self._state_tokens:
+        if is_present or self._provider.kept_at or not self._state_tokens:
             return
         if any(item.kind in _LEFT for item in self._runtime.context.items()):
             self._give_state()
@@ -152,19 +152,19 @@ class TaskMemory:
 
         room = self._state_tokens
         frame = self._runtime.counter.count(_block("").framed) + self._runtime.counter.per_message + SEAM
-        told = state_text(self.reader.look(), max(0, room - frame), self._runtime.counter.count)
+        state = state_text(self.reader.look(), max(0, room - frame), self._runtime.counter.count)
         self.reader.save(SAVED_BYTES)
-        self._announce_cut(told)
-        if told.text:
+        self._announce_cut(state)
+        if state.text:
             if TASK_STATE.name not in {source.name for source in self._runtime.context.budget.sources}:
                 self._runtime.recorder.register(TASK_STATE)
-            self._runtime.state.give(TASK_STATE.name, {BLOCK: told.text})
+            self._runtime.state.give(TASK_STATE.name, {BLOCK: state.text})
 
-    def _announce_cut(self, told: StateText) -> None:
-        cut = tuple(told.cut.items())
-        if cut and cut != self._cut_told:
-            self._runtime.events.emit(StateCut(left_out=told.cut, tokens=told.tokens))
-        self._cut_told = cut
+    def _announce_cut(self, state: StateText) -> None:
+        cut = tuple(state.cut.items())
+        if cut and cut != self._announced_cut:
+            self._runtime.events.emit(StateCut(left_out=state.cut, tokens=state.tokens))
+        self._announced_cut = cut
 
     def place(self) -> None:
         """Place the state that a collection of this call produced in its request, if there is room."""

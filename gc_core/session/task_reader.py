@@ -72,8 +72,8 @@ class TaskReader:
         ledger = self._runtime.store.ledger
         found = saved_state(self._runtime.store, self._runtime.config.state_extractor)
         if found is None:
-            state, told = self._first()
-            return _Known(skipped=((0, told), *_taken_back(ledger.entries())), state=state)
+            state, reached = self._first()
+            return _Known(skipped=((0, reached), *_taken_back(ledger.entries())), state=state)
         saved, state = found
         return _Known.of(saved, state, _taken_back(ledger.entries(saved.ledger)))
 

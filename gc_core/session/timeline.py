@@ -75,8 +75,8 @@ class Timeline:
 
     def branch_off(self, kept: int) -> None:
         """
-        Continue from after so many messages of the caller's list. What was collected there stays collected, unless
-        something in the window stands for messages on both sides: then everything since is taken back.
+        Continue after this many messages of the caller's list. What was collected there stays collected, unless
+        something in the window covers messages on both sides: then everything since is taken back.
         """
         recorder, state = self._runtime.recorder, self._runtime.state
         given, dropped = state.given[kept], len(state.given) - kept
@@ -131,11 +131,14 @@ class Timeline:
     # -- branching -----------------------------------------------------------------------------------------------
 
     def branch(self, directory: Path, at: int | None) -> None:
-        """Copy the files into an empty directory, up to now or to the start of turn ``at``."""
+        """
+        Copy the files into an empty directory, up to now or to the start of turn ``at``. Raises LogError for any other
+        directory.
+        """
         store = self._runtime.store
         position = store.position if at is None else self._runtime.recorder.turn_began(at)
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-            raise LogError(f"{directory} is not empty; a branch needs a directory of its own")
+            raise LogError(f"{directory} is not empty; a branch needs an empty directory")
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, size in ((logs.FILE_NAME, position.log), (ledgers.FILE_NAME, position.ledger)):

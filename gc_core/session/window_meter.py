@@ -38,7 +38,7 @@ class PendingWork:
     Attributes:
         served_tokens: Tokens of content that the agent has consumed and that is still verbatim.
         deferred_tokens: Tokens that the last collection could have freed, but left because of its break.
-        why: The arithmetic behind that, or "".
+        why: The arithmetic of that decision, or "".
 
     """
 
@@ -52,10 +52,10 @@ class PendingWork:
 
     def __str__(self) -> str:
         """Return one line for ``explain``."""
-        told = f"pending: {self.served_tokens:,} tokens that the agent has consumed are still verbatim"
+        text = f"pending: {self.served_tokens:,} tokens that the agent has consumed are still verbatim"
         if self.deferred_tokens:
-            told += f", {self.deferred_tokens:,} could go and were left"
-        return f"{told}; {self.why}" if self.why else told
+            text += f", {self.deferred_tokens:,} could go and were left"
+        return f"{text}; {self.why}" if self.why else text
 
 
 @attrs.frozen(kw_only=True)
@@ -105,7 +105,7 @@ class WindowMeter:
     Attributes:
         declared: The triggers of the strategies.
         clock: Seconds since 1970.
-        pace: How much of its spending limit the session has used.
+        pace: The share of its spending limit that the session has used.
         raw_sent: Counted tokens of the last request; 0 before the first.
         waits_above: Tokens above which a collection that was not worth it is tried again.
         leased: Tokens reserved for sub-tasks, by the name of the lease.
@@ -154,7 +154,7 @@ class WindowMeter:
 
     @property
     def protection(self) -> Protection:
-        """What the configuration and the host's pins protect."""
+        """The content that the configuration and the host's pins protect."""
         return Protection(
             recent_turns=self._runtime.config.preserve_recent_turns,
             recent_steps=self._runtime.config.preserve_recent_steps,
@@ -215,7 +215,7 @@ class WindowMeter:
 
     @property
     def _head_now(self) -> tuple[object, ...]:
-        """The head of the cached prefix; each model has a cache of its own."""
+        """The head of the cached prefix; each model has its own cache."""
         return (self._runtime.state.model, *self._runtime.context.head_items())
 
     def reserve(self, name: str, tokens: int) -> None:
@@ -247,18 +247,18 @@ class WindowMeter:
     def weigh(self, collected: CollectionOutcome, moment: Moment) -> Break:
         """Return what a collection would do to the prefix. Content that has not been sent is written in any case."""
         unsent = max(0, collected.of.budget.total - self.raw_sent)
-        rewritten = collected.context.tokens_behind(collected.of) - unsent
+        rewritten = collected.context.tokens_after_change(collected.of) - unsent
         found = Break(freed=collected.result.tokens_freed - collected.renewed, rewritten=max(0, rewritten))
         self.weighed = self.scheduler.arithmetic(moment, found) if found.freed else ""
         return found
 
-    def _looked_at_young(self) -> None:
-        """Reset young content: what was consumed until now has been collected, or was not worth it."""
+    def _reset_young(self) -> None:
+        """Reset young content: all content consumed until now has been collected or was not worth collecting."""
         self._young_after, self._young_waits = self._served().newest, 0
         self._young = ConsumedContent(tokens=0, newest=self._young_after)
 
     def tried(self, goal: Goal) -> None:
-        """Note that a collection has looked at the window."""
+        """Note that a collection has examined the window."""
         if goal.reason is GCTriggerReason.TURN_LIMIT:
             self._limited_turn = self._runtime.context.cursor.turn
 
@@ -268,7 +268,7 @@ class WindowMeter:
         if goal.is_young and result.changed:
             self._young_waits = 5 * self._served().tokens // 4
         elif not result.changed:
-            self._looked_at_young()
+            self._reset_young()
         if goal.reason in OPPORTUNISTIC_REASONS:
             self._wanted_waits = self.scheduler.next_try(moment)
         waits = goal.reason in _TRIED_LATER or (goal.reason is GCTriggerReason.CONTINUOUS and result.changed)
@@ -282,7 +282,7 @@ class WindowMeter:
         if not goal.is_young:
             self._calls_at_major, self._spent_since, self._wanted_waits = self._calls_made, 0, 0
             self._objective_at_major = self._runtime.state.objective.changes
-        self._looked_at_young()
+        self._reset_young()
         self.waits_above = 0
         self._deferred_tokens = 0
 

@@ -55,8 +55,8 @@ T = TypeVar("T")
 @attrs.frozen(kw_only=True)
 class Checkpoint:
     """
-    The state of a session at one moment. What the log has verbatim is not stored twice, and blocks that wait for the
-    end of a request are not stored: no log knows of them yet.
+    The state of a session at one moment. Content that the log has verbatim is not stored twice, and blocks that wait
+    for the end of a request are not stored: no log knows of them yet.
 
     Attributes:
         at: The sizes of log and ledger.
@@ -84,8 +84,8 @@ class Checkpoint:
         thinking: Items with thinking of the current turn, if the model drops that of earlier ones.
         carried: Blocks that are kept after a compaction and still wait.
         cleared: Items that the provider leaves out.
-        objective: What the agent is after.
-        given: What is known of the caller's list.
+        objective: The agent's objective.
+        given: The known part of the caller's list.
         compacted_at: Messages of that list before the provider's last compaction.
 
     """
@@ -243,14 +243,14 @@ class Checkpoints:
         if attempt.error is not None:
             raise LogError(f"a checkpoint cannot be written: {attempt.failure}") from attempt.error
 
-    def forget(self, behind: Position) -> None:
+    def forget(self, end: Position) -> None:
         """
         Delete the checkpoints of lost bytes, which other content will replace when log and ledger grow again.
 
         Raises LogError on failure.
         """
         for key, at in self.moments().items():
-            if at.log > behind.log or at.ledger > behind.ledger:
+            if at.log > end.log or at.ledger > end.ledger:
                 self._delete(key)
 
     def forget_all(self) -> None:
@@ -375,14 +375,14 @@ def checkpoints_to_prune(moments: Mapping[str, Position]) -> list[str]:
     """
     keys = list(moments)
     places = [moments[key].log + moments[key].ledger for key in keys]
-    gone, newer = [], len(keys) - KEPT_NEWEST
+    superfluous, newer = [], len(keys) - KEPT_NEWEST
     for number in range(newer - 1, -1, -1):
         before = places[number - 1] if number else 0
         if places[newer] - before <= (places[-1] - places[number]) // 4:
-            gone.append(keys[number])
+            superfluous.append(keys[number])
         else:
             newer = number
-    return gone
+    return superfluous
 
 
 def key_of(at: Position) -> str:

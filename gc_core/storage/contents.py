@@ -35,7 +35,7 @@ class Passage:
         items: The number of its items.
         characters: The characters of its text.
         what: The speakers and the called tools, with counts.
-        opening: The beginning of what was said there; if nothing was, its first call.
+        opening: The beginning of the first message there; without one, the first call.
 
     """
 
@@ -53,7 +53,7 @@ class Passage:
 
 @attrs.frozen
 class _Entry:
-    """What is shown of an item."""
+    """The part of an item that is shown."""
 
     item: str
     turn: int
@@ -81,14 +81,14 @@ def _entry(item: str, turn: int, part: Part) -> _Entry:
 def _passage(entries: Sequence[_Entry]) -> Passage:
     first, last = entries[0], entries[-1]
     held = Counter(_what(entry) for entry in entries)
-    told = next((entry for entry in entries if entry.kind in _SAID), first)
+    spoken = next((entry for entry in entries if entry.kind in _SAID), first)
     return Passage(
         reference=first.item if first is last else f"{first.item}-{last.item}",
         turn=first.turn,
         items=len(entries),
         characters=sum(entry.characters for entry in entries),
         what=", ".join(what if times == 1 else f"{times} {what}" for what, times in held.items()),
-        opening=told.opening,
+        opening=spoken.opening,
     )
 
 

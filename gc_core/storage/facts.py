@@ -47,7 +47,7 @@ class FactKind(enum.Enum):
 
 
 class FactOp(enum.Enum):
-    """What is done with a fact; LEAVE is never written."""
+    """An operation on a fact; LEAVE is never written."""
 
     ADD = "add"
     UPDATE = "update"
@@ -102,7 +102,7 @@ def _statement(saved: Statement | Mapping[str, Any] | None) -> Statement | None:
 @attrs.frozen(kw_only=True)
 class Fact:
     """
-    What a session learned, and its source.
+    A fact that a session learned, and its source.
 
     Attributes:
         id: "f1", "f2", ... in the order of a facts file; never given twice.
@@ -134,7 +134,7 @@ class Fact:
 
     @property
     def line(self) -> str:
-        """Return the fact on one line, whatever its text contains: kind, text and short reference."""
+        """The fact on one line, whatever its text contains: kind, text and short reference."""
         return f"- [{self.kind.value}] {_on_one_line(self.text)} ({self.id}, {self.item})"
 
     def says(self, text: str) -> bool:
@@ -223,7 +223,7 @@ class FactStore:
     nothing stays open.
 
     Args:
-        path: The file, ``facts.jsonl``; a missing one has no facts. ``facts.jsonl.lock`` is beside it.
+        path: The file, ``facts.jsonl``; a missing one has no facts. ``facts.jsonl.lock`` is next to it.
 
     Raises:
         LogError: The file cannot be read, or a line is invalid; names the file and the byte at which the line begins.
@@ -243,11 +243,11 @@ class FactStore:
 
     @property
     def facts(self) -> Mapping[str, Fact]:
-        """Return the living facts by id, the newest last."""
+        """The living facts by id, the newest last."""
         return MappingProxyType(self._memory.living)
 
     def history(self, fact_id: str) -> tuple[FactChange, ...]:
-        """Return the history of a fact, oldest first: what it replaced, what replaced it, its end. Raises LogError."""
+        """Return the history of a fact, oldest first: its predecessors, its successors, its end. Raises LogError."""
         if fact_id not in self._memory.chains:
             raise LogError(f"{self.path}: there never was a fact {fact_id!r}")
         return tuple(self._memory.chains[fact_id])
@@ -289,7 +289,7 @@ class FactStore:
         self, promotions: Iterable[Promotion], *, session: str, locate: Callable[[str], ByteRange | None]
     ) -> tuple[FactChange, ...]:
         """
-        Carry out promotions in order, all or none, and return what was done for each.
+        Carry out promotions in order, all or none, and return the operation for each.
 
         Returns when the changes are on the disk. No text is stored twice: an update to the text of another living fact
         deletes the fact. Raises LogError, with nothing written, when a fact does not exist any more (another session
@@ -337,9 +337,9 @@ class FactStore:
         spoken_of = _spoken_of(facts, about)
 
         def left_out(fact: Fact) -> tuple[bool, bool, int]:
-            alone = self._block([fact], len(facts) - 1)
+            single = self._block([fact], len(facts) - 1)
             matters = fact.kind is FactKind.CONSTRAINT or fact.id in spoken_of
-            return counter.count(alone) <= cap, matters, -_rank(fact)
+            return counter.count(single) <= cap, matters, -_rank(fact)
 
         def without(number: int) -> str:
             return self._block(sorted(leaving[number:], key=_rank), number)
@@ -393,9 +393,9 @@ class _Memory:
         """Apply a change. Raises LogError when it does not fit the previous ones."""
         fact, chain = change.fact, list[FactChange]()
         if change.op is not FactOp.ADD:
-            gone = self._living(fact.replaces if change.op is FactOp.UPDATE else fact.id)
-            chain = self.chains[gone.id]
-            del self.living[gone.id]
+            replaced = self._living(fact.replaces if change.op is FactOp.UPDATE else fact.id)
+            chain = self.chains[replaced.id]
+            del self.living[replaced.id]
         if change.op is not FactOp.DELETE:
             if fact.id in self.chains:
                 raise LogError(f"a second fact {fact.id}")

@@ -15,7 +15,7 @@ from gc_core.values.posix import CAREFULLY, read_at, write_at
 
 
 class Resting(Protocol):
-    """What holds a descriptor and can let it go until it is needed again."""
+    """An object that holds a descriptor and can release it until it is needed again."""
 
     def rest(self) -> bool:
         """Close it, unless it was used since this was last called; returns whether it is closed."""
@@ -26,7 +26,7 @@ class Ring:
     The open ones of a process, of which those used least recently rest when there are too many.
 
     Attributes:
-        limit: How many stay open.
+        limit: The number that stay open.
 
     """
 
@@ -129,7 +129,7 @@ class Handle:
         os.ftruncate(self._held().number, size)
 
     def sync(self) -> None:
-        """Return when everything that was written to it, by whichever opening, is on the disk."""
+        """Wait until everything that was written to the file, through any opening, is on the disk."""
         os.fsync(self._held().number)
 
     def rest(self) -> bool:

@@ -1,4 +1,4 @@
-"""What was done to a session's window, as its ledger alone tells it: nothing is restored, and no token counted."""
+"""The changes of a session's window, read only from its ledger: nothing is restored, and no token counted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class HistoryEntry:
         place: Where the ledger holds it.
         time: Seconds since 1970.
         what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``purged``.
-        text: What came of it, in words.
+        text: The result, in words.
         in_force: Of a collection or restored item: it has not been undone.
         record: The whole of a collection, with its final texts; None for the others, and from ``read_history``.
         span: In which it was done, as ``trace-span`` in hex, where telemetry watched; else "".
@@ -48,9 +48,9 @@ class HistoryEntry:
 
 def read_history(directory: Path) -> tuple[HistoryEntry, ...]:
     """
-    The history of the session in a directory, which another process may be writing meanwhile.
+    Return the history of the session in a directory, which another process may be writing meanwhile.
 
-    Raises LogError where there is none, and where its ledger cannot be read.
+    Raises LogError if there is none or its ledger cannot be read.
     """
     if not (directory / LOG_NAME).is_file():
         raise LogError(f"{directory} holds no session: there is no {LOG_NAME}")
@@ -64,20 +64,20 @@ def read_history(directory: Path) -> tuple[HistoryEntry, ...]:
 
 
 def entries_of(ledger: Journal, log_size: int) -> tuple[HistoryEntry, ...]:
-    """What a ledger tells of a log that is so many bytes long, oldest first. Raises LogError at a line that is none."""
+    """The changes in a ledger for a log of this length in bytes, oldest first. Raises LogError at an invalid line."""
     entries: list[HistoryEntry] = []
-    standing: list[tuple[HistoryEntry, dict[str, Any]]] = []
+    in_effect: list[tuple[HistoryEntry, dict[str, Any]]] = []
     for entry, record in _entries(ledger, log_size):
         if entry.what == "rewound":
-            standing = [kept for kept in standing if kept[0].place.start < record["ledger"]]
+            in_effect = [kept for kept in in_effect if kept[0].place.start < record["ledger"]]
         entries.append(entry)
-        standing.append((entry, record))
-    done = _in_force(ledger, standing)
+        in_effect.append((entry, record))
+    done = _in_force(ledger, in_effect)
     return tuple(attrs.evolve(entry, in_force=entry.place in done) for entry in entries)
 
 
 def _entries(ledger: Journal, log_size: int) -> Iterator[tuple[HistoryEntry, dict[str, Any]]]:
-    """What the lines tell, each with its record, up to one of a log that is longer: that was written since."""
+    """The entries of the lines with their records, up to the first for a longer log: it was written since."""
     for place, line in ledger.lines():
         try:
             record = read_json(line, DEEPEST_RECORD)
@@ -86,7 +86,9 @@ def _entries(ledger: Journal, log_size: int) -> Iterator[tuple[HistoryEntry, dic
             entry = _entry(place, record)
         except (LookupError, TypeError, ValueError) as error:
             where = f"{ledger.path}, bytes {place.start}-{place.end}"
-            raise LogError(f"{where}: no line of a ledger: {line[:200]!r}; {type(error).__name__}: {error}") from error
+            raise LogError(
+                f"{where}: not a valid ledger line: {line[:200]!r}; {type(error).__name__}: {error}"
+            ) from error
         if entry is not None:
             yield entry, record
 
@@ -94,11 +96,11 @@ def _entries(ledger: Journal, log_size: int) -> Iterator[tuple[HistoryEntry, dic
 def _entry(place: ByteRange, record: dict[str, Any]) -> HistoryEntry | None:
     if record["kind"] not in {"collected", "undone", "rewound", "purged"}:
         return None
-    what, text = _told(record)
+    what, text = _described(record)
     return HistoryEntry(place=place, time=record["time"], what=what, text=text, span=record.get("span", ""))
 
 
-def _told(record: dict[str, Any]) -> tuple[str, str]:
+def _described(record: dict[str, Any]) -> tuple[str, str]:
     match record["kind"]:
         case "collected":
             reason, tokens = record["reason"], f"{record['tokens_before']:,} to {record['tokens_after']:,} tokens"
@@ -111,11 +113,11 @@ def _told(record: dict[str, Any]) -> tuple[str, str]:
     return "rewound", record["why"]
 
 
-def _in_force(ledger: Journal, standing: list[tuple[HistoryEntry, dict[str, Any]]]) -> set[ByteRange]:
-    """Where the collections stand that nothing undid, of what nothing took back."""
+def _in_force(ledger: Journal, in_effect: list[tuple[HistoryEntry, dict[str, Any]]]) -> set[ByteRange]:
+    """The places of the collections that were neither undone nor rewound."""
     done: list[ByteRange] = []
     undone: list[ByteRange] = []
-    for entry, record in standing:
+    for entry, record in in_effect:
         if entry.is_collection:
             done.append(entry.place)
             continue

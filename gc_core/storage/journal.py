@@ -30,9 +30,9 @@ class Journal:
     One append-only file of JSON lines.
 
     ``append`` returns after the lines have been written, so they survive the end of the process; if that fails, for
-    example on a full disk, the file is as it was before. What a crash left after the last whole line is moved to a file
-    of its own, FILE.torn-OFFSET, when a writer opens the journal; a reader skips it. Nothing of the file is kept in
-    memory. A journal without references is closed; an idle one holds no file open while many others are used (see
+    example on a full disk, the file is as it was before. Bytes after the last whole line, left by a crash, are moved to
+    a separate file, FILE.torn-OFFSET, when a writer opens the journal; a reader skips it. Nothing of the file is kept
+    in memory. A journal without references is closed; an idle one holds no file open while many others are used (see
     ``gc_core.storage.file_handle``).
 
     Args:
@@ -86,9 +86,9 @@ class Journal:
         """
         end = self.size if end is None else min(end, self.size)
         place, rest = start, b""
-        while (behind := place + len(rest)) < end:
+        while (reached := place + len(rest)) < end:
             # Read as much again as there is: with small steps, a long line would be copied at each step.
-            *whole, rest = (rest + self._pread(behind, min(max(_CHUNK, len(rest)), end - behind))).split(b"\n")
+            *whole, rest = (rest + self._pread(reached, min(max(_CHUNK, len(rest)), end - reached))).split(b"\n")
             for line in whole:
                 yield ByteRange(place, place + len(line) + 1), line + b"\n"
                 place += len(line) + 1
@@ -131,7 +131,7 @@ class Journal:
                 self._move_aside(offset, self.size)
 
     def sync(self) -> None:
-        """Return when everything written is on the disk and survives a power loss."""
+        """Wait until everything written is on the disk and survives a power loss. Raises LogError if that fails."""
         handle = self._held()
         try:
             handle.sync()
@@ -182,7 +182,7 @@ class Journal:
         try:
             handle.truncate(self.size)
         except OSError as error:
-            raise LogError(f"{self.path}: what was written after {self.size:,} cannot be undone: {error}") from error
+            raise LogError(f"{self.path}: bytes written after {self.size:,} cannot be removed: {error}") from error
 
     def _pread(self, start: int, length: int) -> bytes:
         try:
@@ -207,26 +207,26 @@ class Journal:
 
     def _whole_size(self, end: int) -> int:
         """Return the end of the last line that is whole and JSON; a power loss may leave a line of nothing."""
-        for start, behind in self._lines_back(end):
-            if behind - start >= _SHORTEST and _is_object(self._pread(start, behind - start)):
-                return behind
+        for start, line_end in self._lines_back(end):
+            if line_end - start >= _SHORTEST and _is_object(self._pread(start, line_end - start)):
+                return line_end
         return 0
 
     def _lines_back(self, end: int) -> Iterator[tuple[int, int]]:
         """Yield begin and end of the lines with a line break, the last one first: each byte is read once."""
-        behind, low = None, end
+        line_end, low = None, end
         while low > 0:
             high, low = low, max(0, low - _CHUNK)
             chunk = self._pread(low, high - low)
             place = chunk.rfind(b"\n")
             while place >= 0:
                 start = low + place + 1
-                if behind is not None:
-                    yield start, behind
-                behind = start
+                if line_end is not None:
+                    yield start, line_end
+                line_end = start
                 place = chunk.rfind(b"\n", 0, place)
-        if behind is not None:
-            yield 0, behind
+        if line_end is not None:
+            yield 0, line_end
 
     def _move_aside(self, start: int, end: int) -> None:
         """Cut off everything from an offset on, after a copy of it is on the disk."""

@@ -1,5 +1,5 @@
 """
-The ledger: what was done to the window, as results, append-only.
+The ledger: changes of the window, as results, append-only.
 
 No record says "run strategy X again": a collection contains its final texts, so the window is a pure function of the
 master log and the ledger, and rebuilding it calls no plugin.
@@ -133,7 +133,7 @@ class Observed:
 @attrs.frozen(kw_only=True)
 class Booked:
     """
-    A call beside the conversation.
+    A call outside the conversation.
 
     Attributes:
         source: Its kind: ``"summaries"``, ``"workers"``, or a name that a host gave.
@@ -152,7 +152,7 @@ class Booked:
 @attrs.frozen(kw_only=True)
 class Cleared:
     """
-    What the provider leaves out of the requests from here on, compared with before.
+    Items that the provider leaves out of the requests from here on, compared with before.
 
     Attributes:
         gone: Items that it now leaves out.
@@ -215,7 +215,7 @@ class Collected:
         removals: The removals, with their proposers and the tokens freed.
         hunks: The messages before and after, with the final texts.
         summaries: How each summary was written.
-        recalled: What is brought back at the end of the next request, as it is sent there.
+        recalled: Content brought back at the end of the next request, as it is sent there.
         schemas: Tool schemas that left.
         changed_head: Waiting changes of the head took effect with it.
         numbers: The numbering afterwards.
@@ -249,7 +249,7 @@ class Undone:
 
 @attrs.frozen(kw_only=True)
 class Released:
-    """What was restored may be collected again."""
+    """Restored items may be collected again."""
 
 
 @attrs.frozen(kw_only=True)
@@ -274,13 +274,13 @@ class Rewound:
 @attrs.frozen(kw_only=True)
 class Branched:
     """
-    The caller's list departed from what was known of it: what came after that point left the window.
+    The caller's list departed from what was known of it: messages after that point left the window.
 
     Attributes:
         kept: Messages at the head of the list that are the same.
-        cursor: What was known before the next one.
+        cursor: The numbering before the next one.
         results: Id of the message that what comes next may join, or "".
-        objective: What the agent was after then.
+        objective: The agent's objective then.
 
     """
 
@@ -402,9 +402,9 @@ class Entry:
     One line of the ledger.
 
     Attributes:
-        at: Size of the master log when it was written, in bytes: what of the log precedes it.
+        at: Size of the master log when it was written, in bytes: the part of the log that precedes it.
         time: Seconds since 1970.
-        record: What happened.
+        record: The change.
         span: The telemetry span as ``trace-span`` in hex, if telemetry was active; otherwise "".
 
     """
@@ -528,7 +528,7 @@ def converter_of_records() -> cattrs.Converter:
     converter.register_structure_hook(
         Patch, make_dict_structure_fn(Patch, converter, after=after, removed=removed, inserted=inserted)
     )
-    # A message is saved elsewhere; a cursor names it beside.
+    # A message is saved elsewhere; a cursor only names it.
     converter.register_unstructure_hook(
         Cursor, make_dict_unstructure_fn(Cursor, converter, results=override(omit=True), _cattrs_omit_if_default=True)
     )
@@ -540,7 +540,7 @@ def converter_of_records() -> cattrs.Converter:
 
 
 def _without_defaults(record: LedgerRecord) -> dict[str, Any]:
-    """What is no default, in cattrs' order: fields without a default first."""
+    """Fields that differ from their default, in cattrs' order: fields without a default first."""
     fields = sorted(attrs.fields(type(record)), key=lambda field: field.default is not attrs.NOTHING)
     values = ((field, getattr(record, field.name)) for field in fields)
     return {field.name: value for field, value in values if value != field.default}

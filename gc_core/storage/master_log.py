@@ -43,7 +43,7 @@ class LogRecord:
         source: The instruction source it belongs to.
         turn: Its turn.
         time: Seconds since 1970; the line has it to the millisecond.
-        policies: How strongly its items are held, as session, host and plugins decided when it came, by item id.
+        policies: The policies that session, host and plugins chose for its items on arrival, by item id.
         by_host: The host said how all of them are held.
         given: Digest of the message in the caller's list, in hex (``GCSession.sync``), or "".
         payload: The message, or the change of the source, as it arrived.
@@ -211,9 +211,9 @@ class MasterLog:
             record = self._record(*last)
             if f"i{number}" in record.items:
                 return last[0], record
-        behind = self.journal.line_from(0 if last is None else last[0].end)
-        if behind is not None and not _AT.match(behind[1]):
-            self._record(*behind)
+        following = self.journal.line_from(0 if last is None else last[0].end)
+        if following is not None and not _AT.match(following[1]):
+            self._record(*following)
         return None
 
     def _record(self, place: ByteRange, line: bytes) -> LogRecord:

@@ -69,12 +69,12 @@ class Reading:
     taken_back: RewoundRanges
     damaged: Callable[[LogError], None]
 
-    def between(self, reference: Reference, resident: Collection[str], behind: int = 0) -> tuple[Item, ...]:
+    def between(self, reference: Reference, resident: Collection[str], after: int = 0) -> tuple[Item, ...]:
         """
         Return the items of the conversation between the ends of a reference, oldest first, except ``resident`` ones and
-        those up to number ``behind``. O(what the reference covers), however far apart its ends are.
+        those up to number ``after``. O(items that the reference covers), however far apart its ends are.
         """
-        low, high = max(number_of(reference.first), behind + 1), number_of(reference.last)
+        low, high = max(number_of(reference.first), after + 1), number_of(reference.last)
         first, last = self._place_of(range(low, high + 1)), self._place_of(range(high, low - 1, -1))
         if first is None or last is None:
             return ()
@@ -106,11 +106,11 @@ class Reading:
 
 
 def _up_to(items: Iterable[Item], tokens: int) -> Iterator[Item]:
-    told = 0
+    yielded = 0
     for item in items:
         yield item
-        told += 0 if item.kind is ItemKind.THINKING else item.original_tokens  # not counted for earlier turns
-        if told > tokens:
+        yielded += 0 if item.kind is ItemKind.THINKING else item.original_tokens  # not counted for earlier turns
+        if yielded > tokens:
             return
 
 

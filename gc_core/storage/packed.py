@@ -36,7 +36,7 @@ class Packed(Generic[Place]):
         self._offsets.extend(attrs.astuple(value))
 
     def pop(self) -> Place:
-        """Take the last value. Raises IndexError where there is none."""
+        """Take the last value. Raises IndexError if there is none."""
         last = self[-1]
         del self._offsets[-2:]
         return last
@@ -46,30 +46,30 @@ class Packed(Generic[Place]):
         return [[first, second] for first, second in zip(self._offsets[::2], self._offsets[1::2], strict=True)]
 
     def copy(self) -> Packed[Place]:
-        """Return a list of its own with the same values."""
+        """Return a copy with the same values."""
         other: Packed[Place] = Packed(self._kind)
         other._offsets = self._offsets[:]
         return other
 
     def cut(self, count: int) -> None:
-        """Keep the first so many values."""
+        """Keep only the first ``count`` values."""
         del self._offsets[2 * count :]
 
     def __eq__(self, other: object) -> bool:
-        """True for the same values."""
+        """Return whether both have the same values."""
         return isinstance(other, Packed) and self._offsets == other._offsets
 
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of values."""
         return len(self._offsets) // 2
 
     def __getitem__(self, place: int) -> Place:
-        """The value at a place, from the end where it is negative. Raises IndexError."""
+        """Return the value at a place, from the end if it is negative. Raises IndexError."""
         first = 2 * range(len(self))[place]
         return self._kind(self._offsets[first], self._offsets[first + 1])
 
     def __iter__(self) -> Iterator[Place]:
-        """The values in their order."""
+        """Return the values in their order."""
         return map(self._kind, self._offsets[::2], self._offsets[1::2])

@@ -82,7 +82,10 @@ def standing(ledger: Ledger, start: Position, end: Position) -> list[tuple[ByteR
 def standing_of(
     entries: Iterable[tuple[ByteRange, Entry]], ledger: Ledger, start: Position
 ) -> list[tuple[ByteRange, Entry]]:
-    """Return those of a ledger's entries, from a position on, that no later one took back."""
+    """
+    Return the entries of a ledger, from a position on, that no later one rewound. Raises LogError if one rewinds to
+    before the position.
+    """
     left: list[tuple[ByteRange, Entry]] = []
     for place, entry in entries:
         record = entry.record
@@ -120,7 +123,7 @@ def apply_log_records(state: SessionState, log: MasterLog, reached: Position, en
             apply_log_record(state, place, record, Position(place.start, reached.ledger))
         except inconsistent_record() as error:
             where = f"{log.journal.path}: bytes {place.start}-{place.end}"
-            raise LogError(f"{where} do not fit: {_told(error)}") from error
+            raise LogError(f"{where} do not fit: {_error_text(error)}") from error
 
 
 def _number_on(state: SessionState, record: LogRecord) -> None:
@@ -182,10 +185,10 @@ def enter(state: SessionState, ledger: Ledger, place: ByteRange, entry: Entry) -
         apply_ledger_entry(state, ledger, place, entry)
     except inconsistent_record() as error:
         where = f"{ledger.journal.path}: bytes {place.start}-{place.end}"
-        raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {_told(error)}") from error
+        raise LogError(f"{where} ({type(entry.record).__name__}) do not fit: {_error_text(error)}") from error
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return str(error) if isinstance(error, GCError) else f"{type(error).__name__}: {error}"
 
 

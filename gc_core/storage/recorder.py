@@ -36,7 +36,7 @@ from gc_core.storage.rebuild import CALLS_CLOSED, SESSION, collected
 from gc_core.storage.restore import brought_back, originals
 from gc_core.storage.state import Position, SessionState, digests_of, first_difference, new_items, numbers_of
 from gc_core.storage.store import Store
-from gc_core.values.framing import is_told, told_result
+from gc_core.values.framing import framed_result, is_framed_result
 from gc_core.values.items import Item, ItemKind, Part
 from gc_core.values.layers import SystemPart
 from gc_core.values.messages import Message, Payload
@@ -253,12 +253,12 @@ class Recorder:
 
     @_whole
     def book(self, record: Booked) -> None:
-        """Record a call beside the conversation."""
+        """Record a call outside the conversation."""
         self.store.note(record)
 
     @_whole
     def inherit(self, record: Inherited) -> None:
-        """Record a handoff: what the session starts with, and from whom."""
+        """Record a handoff: the content that the session starts with, and its parent."""
         self.store.note(record)
 
     @_whole
@@ -286,7 +286,7 @@ class Recorder:
     def commit(self, collection: CollectionOutcome, context: Context) -> None:
         """Commit a collection; ``context`` is its own, with the waiting changes of the head in effect."""
         state, plan, result = self.state, collection.plan, collection.result
-        gone = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
+        removed = [schema.payload for schema in state.context.schemas if schema.item.id in plan.edits.schemas]
         record = Collected(
             reason=result.reason,
             target_tokens=result.target_tokens,
@@ -296,7 +296,7 @@ class Recorder:
             hunks=hunks_between(state.context.messages, context.messages),
             summaries=result.summaries,
             recalled=tuple(each.block for each in collection.recalled),
-            schemas=tuple(gone),
+            schemas=tuple(removed),
             changed_head=bool(state.changes) and not collection.keeps_head,
             numbers=numbers_of(context.cursor),
             counter=state.counter.name,
@@ -322,7 +322,7 @@ class Recorder:
 
     @_whole
     def redo(self) -> Collected | None:
-        """Redo what was undone last; None if there is nothing. Raises SourceError for items held since."""
+        """Redo the last undo; None if there is nothing. Raises SourceError for items held since."""
         if not self.state.taken_back:
             return None
         place = self.state.taken_back[-1]
@@ -369,7 +369,7 @@ class Recorder:
         self.state.release()
 
     def turn_ended(self) -> None:
-        """Sync the files, and write a checkpoint every so many steps."""
+        """Sync the files, and write a checkpoint if one is due."""
         if self.store.temporary:
             return
         self.store.sync()
@@ -392,7 +392,7 @@ class Recorder:
 
     @_whole
     def branch(self, kept: int, point: BranchPoint) -> None:
-        """What came after so many messages of the caller's list leaves the window; the files keep it."""
+        """Remove everything after this many messages of the caller's list from the window; the files keep it."""
         results = point.cursor.results
         record = Branched(
             kept=kept,
@@ -484,6 +484,6 @@ def _became(part: Part, item: Item) -> bool:
     """
     if part.kind is not item.kind:
         return item.kind in OWN_POLICIES and part.kind is ItemKind.USER_TEXT and item.text == part.text
-    if is_told(item):
-        return item.text == told_result(part.call_id, part.text, is_error=part.is_error)
+    if is_framed_result(item):
+        return item.text == framed_result(part.call_id, part.text, is_error=part.is_error)
     return part.kind is ItemKind.TOOL_CALL or item.text == part.text

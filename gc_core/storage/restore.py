@@ -33,7 +33,7 @@ def originals(ledger: Ledger, done: Iterable[ByteRange], item: str) -> tuple[Sav
         for place in places:
             line = ledger.journal.read(place)
             if any(f'"unit":{each},'.encode() in line for each in units):
-                for message in _gone(ledger, place):
+                for message in _removed_messages(ledger, place):
                     if any(each.unit in units for each in message.items):
                         first.setdefault(message.id, message)
         more = {each.unit for message in first.values() for each in message.items}
@@ -59,8 +59,8 @@ def brought_back(messages: Sequence[Message], back: Iterable[Message], intake: I
                 window[resident[message.id]] = message
         restored += [item for message in missing for item in message.items]
         later = [resident[message.id] for message in together if message.id in resident]
-        behind = next((at for at, other in enumerate(window) if _rank(other) > end), len(window))
-        place = min([behind, *later])  # the resident messages of the unit are its last ones: the results
+        after = next((at for at, other in enumerate(window) if _rank(other) > end), len(window))
+        place = min([after, *later])  # the resident messages of the unit are its last ones: the results
         window[place:place] = missing
     return [lessened for message in window for lessened in _lessened(message, restored, intake)]
 
@@ -82,13 +82,13 @@ def _together(back: Iterable[Message]) -> list[list[Message]]:
 def _units_with(ledger: Ledger, place: ByteRange, item: str) -> list[int]:
     if f'"id":"{item}"'.encode() not in ledger.journal.read(place):
         return []
-    found = [each for message in _gone(ledger, place) for each in message.items if each.id == item]
+    found = [each for message in _removed_messages(ledger, place) for each in message.items if each.id == item]
     if any(each.kind is ItemKind.TRACE for each in found):
-        raise SourceError(f"item {item!r} is a trace: restore one of the items that it stands for")
+        raise SourceError(f"item {item!r} is a trace: restore one of the items that it covers")
     return [each.unit for each in found]
 
 
-def _gone(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:
+def _removed_messages(ledger: Ledger, place: ByteRange) -> list[SavedMessage]:
     return [message for hunk in collected(ledger, place).hunks for message in hunk.removed]
 
 

@@ -7,6 +7,7 @@ the state from its files. So what the model sees is a pure function of the maste
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
@@ -26,7 +27,7 @@ from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.messages import Message, Role, digest_of
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
-from gc_core.values.references import ByteRange
+from gc_core.values.references import PLAIN, ByteRange
 from gc_core.values.results import is_renewal
 from gc_core.values.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
 from gc_core.window.budget import InstructionBudget
@@ -80,7 +81,7 @@ class SessionState:
         cites: bool = False,
         recalls: bool = True,
     ) -> None:
-        self.cites, self.recalls = cites, recalls
+        self.cites, self.recalls, self.recall_form = cites, recalls, PLAIN
         self.config, self.format, self.model = config, format, model
         self._given = config
         self.own_counter = counter
@@ -121,6 +122,7 @@ class SessionState:
             tools=self.config.tool_policies(),
             cites=self.cites,
             recalls=self.recalls,
+            recall_form=self.recall_form,
         )
 
     @property
@@ -155,7 +157,7 @@ class SessionState:
             self.turns.append(at)
         self._note_thinking(new, turned=turned)
         for item in new:
-            self.objective = self.objective.heard(item)
+            self.objective = self.objective.updated(item)
         return new
 
     def _nothing_to_undo(self) -> None:
@@ -164,13 +166,13 @@ class SessionState:
         self.undone = frozenset(key for key in self.undone if self.context.find(key) is not None)
 
     def branch_point(self, kept: int) -> BranchPoint | None:
-        """What was known before this message of the caller's list; None where it is not remembered."""
+        """The state known before this message of the caller's list; None if it was not kept."""
         return START if kept == 0 else self._branch_points.get(kept)
 
     def can_branch(self, kept: int) -> bool:
         """
-        Whether what came after a message of the caller's list can leave the window as it stands: nothing there stands
-        for messages on both sides.
+        Return whether everything after a message of the caller's list can leave the current window: no item in it
+        replaces messages on both sides.
         """
         items = (item for message in self.context.messages for item in message.items)
         return kept >= self.compacted_at and not straddles(items, self.given[kept].items)
@@ -181,18 +183,21 @@ class SessionState:
         return frozenset(item.id for item in items if came_after(item, number))
 
     def branch(self, record: Branched) -> None:
-        """What came after a message of the caller's list leaves the window; what was collected before it stays so."""
-        context, gone = self.context, self.came_after(record.cursor.items)
-        held = moved(context, self.blocks, gone)
-        self.context = context.edited(Edits(dropped=gone))
+        """
+        Remove everything after a message of the caller's list from the window; earlier collections stay in
+        effect.
+        """
+        context, removed = self.context, self.came_after(record.cursor.items)
+        held = moved(context, self.blocks, removed)
+        self.context = context.edited(Edits(dropped=removed))
         last = next(reversed(self.context.messages), None)
         results = last if last is not None and last.id == record.results else None
         self.context.cursor = numbered(attrs.evolve(record.cursor, results=results), self.numbers)
         self.blocks.carry(held)
         self.objective = attrs.evolve(record.objective, given=self.objective.given)
         self.turns.cut(record.cursor.turn + 1 if record.cursor.started else 0)
-        self.thinking = [key for key in self.thinking if key not in gone]
-        self.cleared -= gone
+        self.thinking = [key for key in self.thinking if key not in removed]
+        self.cleared -= removed
         self.given = self.given[: record.kept]
         self._branch_points = {at: point for at, point in self._branch_points.items() if at < record.kept}
         self._nothing_to_undo()
@@ -203,6 +208,11 @@ class SessionState:
         self.cite_nothing()
         self._branch_points[place] = BranchPoint(self.context.cursor, self.objective)
         self._branch_points.pop(place - REMEMBERED, None)
+
+    def recall_by(self, form: str) -> None:
+        """Let references written from now on name the model's own call."""
+        self.recall_form = form
+        self.context.recall_by(form)
 
     def cite_nothing(self) -> None:
         """References name no bytes of the log from now on: a caller's own system text does not say where it is."""
@@ -392,7 +402,7 @@ class SessionState:
 
     def without(self, record: Collected) -> Context:
         """
-        Return the context as if a collection had not happened; what came back is pinned in it.
+        Return the context as if a collection had not happened; restored items are pinned in it.
 
         Raises LogError when it does not fit the window, or the messages differ from those of before.
         """
@@ -404,7 +414,7 @@ class SessionState:
         return self.unbound(context, record.digests.count)
 
     def undo(self, context: Context, recalled: Iterable[Block] = ()) -> None:
-        """Undo the last collection, which produced this context; what it would bring back waits no more."""
+        """Undo the last collection, which produced this context; blocks it would bring back no longer wait."""
         self.blocks.withdraw(recalled)
         came = self._came_back(context)
         self.blocks.came_back(context, came)
@@ -425,13 +435,14 @@ class SessionState:
     def held_against(self, record: Collected) -> str:
         """Return an item that a collection removed and the host has pinned or LOCKED since it was undone; or ""."""
         stays = {item.id for hunk in record.hunks for message in hunk.inserted for item in message.items}
-        gone = {item.id for hunk in record.hunks for message in hunk.removed for item in message.items} - stays
-        anew = {item for removal in record.removals if is_renewal(removal) for item in removal.items}
+        removed = {item.id for hunk in record.hunks for message in hunk.removed for item in message.items} - stays
+        refreshed = {item for removal in record.removals if is_renewal(removal) for item in removal.items}
         held = (
             item.id
             for item in self.context.items()
-            if item.id in gone
-            if (item.pinned and item.id not in self.undone) or (item.policy is GCPolicy.LOCKED and item.id not in anew)
+            if item.id in removed
+            if (item.pinned and item.id not in self.undone)
+            or (item.policy is GCPolicy.LOCKED and item.id not in refreshed)
         )
         return next(held, "")
 
@@ -476,13 +487,13 @@ class SessionState:
         pinned: bool = False,
         as_recorded: bool = False,
     ) -> Context:
-        stood = {item.id: item for item in self.context.items()}
+        resident = {item.id: item for item in self.context.items()}
 
         def load(saved: SavedMessage) -> Message:
             if as_recorded:
                 return self.load(saved)
-            message = _as_held(self.load(saved), stood)
-            return _pinned(message, stood) if pinned else message
+            message = _as_held(self.load(saved), resident)
+            return _pinned(message, resident) if pinned else message
 
         cursor = numbered(self.context.cursor, numbers)
         context = self.context.with_messages(patched(self.context.messages, hunks, load, self.format), cursor)
@@ -577,20 +588,22 @@ def digest_of_messages(messages: Iterable[Message]) -> str:
     return digest_of([message.digest.hex() for message in messages]).hex()
 
 
-def _as_held(message: Message, stood: Mapping[str, Item]) -> Message:
-    """Return it with the policies of the resident items: what the host has set since applies."""
+def _as_held(message: Message, resident: Mapping[str, Item]) -> Message:
+    """Return it with the policies of the resident items, so later changes by the host apply."""
     items = [
-        attrs.evolve(item, policy=stood[item.id].policy, pinned=stood[item.id].pinned) if item.id in stood else item
+        attrs.evolve(item, policy=resident[item.id].policy, pinned=resident[item.id].pinned)
+        if item.id in resident
+        else item
         for item in message.items
     ]
     return attrs.evolve(message, items=tuple(items))
 
 
-def _pinned(message: Message, stood: Mapping[str, Item]) -> Message:
+def _pinned(message: Message, resident: Mapping[str, Item]) -> Message:
     """Return it with the items pinned that were not resident, or not whole; a trace covers what is elsewhere."""
     items = [
         item
-        if item.kind is ItemKind.TRACE or (item.id in stood and stood[item.id].form is item.form)
+        if item.kind is ItemKind.TRACE or (item.id in resident and resident[item.id].form is item.form)
         else attrs.evolve(item, pinned=True)
         for item in message.items
     ]
@@ -623,7 +636,10 @@ class Settings:
 
     @classmethod
     def of(cls, opened: Opened, config: GCConfig | None, counter: TokenCounter | None) -> Settings:
-        """Return the recorded settings, or with another configuration."""
+        """
+        Return the recorded settings, or with another configuration. Raises LogError if the recorded one is no longer
+        valid.
+        """
         try:
             config = config or GCConfig(**{_RENAMED.get(key, key): value for key, value in opened.config.items()})
         except (TypeError, ConfigError) as error:
@@ -633,8 +649,6 @@ class Settings:
 
     def record(self, session: str) -> Opened:
         """Return the record for the ledger."""
-        import importlib.metadata
-
         return self.kept or Opened(
             session=session,
             format=self.format,
@@ -644,7 +658,7 @@ class Settings:
                 "strategies": without_option_secrets(self.config.strategies),
                 "summarizers": without_option_secrets(self.config.summarizers),
             },
-            version=importlib.metadata.version("gc-core"),
+            version=_version(),
             objects=self.objects,
         )
 
@@ -659,3 +673,11 @@ class Settings:
             cites=cites,
             recalls=self.recalls,
         )
+
+
+@functools.cache
+def _version() -> str:
+    """Return the version of the code that runs: read once, because each look parses the metadata."""
+    import importlib.metadata
+
+    return importlib.metadata.version("gc-core")

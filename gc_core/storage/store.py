@@ -35,7 +35,7 @@ class Store:
     The files of one session.
 
     Without a directory they are in a private temporary one, which is deleted when the store is closed. They belong to
-    the process that opened them: a forked child leaves them alone, and its exit touches nothing.
+    the process that opened them: a forked child does not use them, and its exit changes nothing.
 
     Args:
         directory: Their directory, or None.
@@ -104,7 +104,7 @@ class Store:
             except LogError as error:
                 raise SessionClosedError(f"{call}(): {error}") from error
 
-    def leave_behind(self) -> None:
+    def leave_to_parent(self) -> None:
         """Leave the files to the parent, in a forked child: none of them is written, unlocked or removed."""
         self._inherited_from = self._inherited_from or os.getppid()
 
@@ -139,7 +139,7 @@ class Store:
         ids = CURRENT.get()
         span = ids.pair if ids is not None and ids.session == self.session else ""
         place = self.ledger.append(Entry(at=self.log.size, time=time.time(), record=record, span=span))
-        self.watch.noted(record)
+        self.watch.on_record(record)
         return place
 
     def payload(self, place: ByteRange) -> Payload:
@@ -182,7 +182,7 @@ class Store:
 
         Raises LogError, naming file and bytes, when log and ledger do not fit together.
         """
-        for checkpoint in self._standing(end):
+        for checkpoint in self._surviving(end):
             state = fresh()
             try:
                 checkpoint.restore(state)
@@ -197,7 +197,7 @@ class Store:
 
     def newest_checkpoint(self) -> Checkpoint | None:
         """Return the newest checkpoint that was not rewound."""
-        return next(self._standing(self.position), None)
+        return next(self._surviving(self.position), None)
 
     def mend(self) -> int:
         """
@@ -226,7 +226,7 @@ class Store:
         return checkpoint
 
     def sync(self) -> None:
-        """Return when everything is on the disk; a temporary session does not need that."""
+        """Wait until everything is on the disk; a temporary session does not need that."""
         if not self.temporary:
             self.log.journal.sync()
             self.ledger.journal.sync()
@@ -250,18 +250,18 @@ class Store:
                 raise LogError(f"{where} are of session {record.session}; the log is of {self.session}")
             return
 
-    def _standing(self, end: Position) -> Iterator[Checkpoint]:
+    def _surviving(self, end: Position) -> Iterator[Checkpoint]:
         """Yield the checkpoints of this session up to a moment that were not rewound since, newest first."""
         for checkpoint in self.checkpoints.newest(end):
             if checkpoint.session != self.session or not self.reaches(checkpoint.at):
                 self.checkpoints.pass_over(checkpoint, LogError("log and ledger have no such moment"))
                 continue
             try:
-                stands = survives_rewinds(self.ledger, checkpoint.at, end)
+                survives = survives_rewinds(self.ledger, checkpoint.at, end)
             except LogError as error:
                 self.checkpoints.pass_over(checkpoint, error)
             else:
-                if stands:
+                if survives:
                     yield checkpoint
 
     def _locked(self, files: tuple[Path, ...]) -> WriterLock:
@@ -278,10 +278,10 @@ _OPEN: Final[weakref.WeakSet[Store]] = weakref.WeakSet()
 """Every store of this process."""
 
 
-def _leave_all_behind() -> None:
+def _leave_all_to_parent() -> None:
     for store in _OPEN:
-        store.leave_behind()
+        store.leave_to_parent()
 
 
 if hasattr(os, "register_at_fork"):  # nothing forks where it is missing
-    os.register_at_fork(after_in_child=_leave_all_behind)
+    os.register_at_fork(after_in_child=_leave_all_to_parent)

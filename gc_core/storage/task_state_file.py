@@ -131,7 +131,7 @@ def state_flaws(directory: Path, session: str) -> Iterator[str]:
         yield f"it is of session {saved.session!r}, not {session!r}"
     size = (directory / logs.FILE_NAME).stat().st_size
     if saved.log > size:
-        yield f"it tells of {saved.log} bytes of a log of {size}"
+        yield f"it covers {saved.log} bytes of a log of {size}"
 
 
 # -- inside ------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """
-Usage of a session recorded in its ledger: reports, calls beside the conversation, breaks of the prefix.
+Usage of a session recorded in its ledger: reports, calls outside the conversation, breaks of the prefix.
 
 The sums are computed from the ledger on request, and continued from there: a session that is opened again continues
-counting, and one that is not asked pays nothing. What a rollback rewound was paid all the same.
+counting, and one that is not asked pays nothing. Rewound calls were paid all the same.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ class LedgerAccount:
 def followed(account: CacheAccount, entry: Entry) -> CallAccount | None:
     """Pass one entry of a ledger to an account; return the model call that it reports, if any."""
     match entry.record:
-        case Observed(usage=Usage() as usage) as told:
+        case Observed(usage=Usage() as usage) as report:
             return account.called(
                 usage,
                 time=entry.time,
-                sent=told.sent or None,
-                counted=told.raw,
-                changed=told.changed,
-                reason=told.reason,
+                sent=report.sent or None,
+                counted=report.raw,
+                changed=report.changed,
+                reason=report.reason,
             )
         case Booked() as booked:
             account.booked(booked.source, booked.usage, booked.model, time=entry.time, estimated=booked.estimated)
@@ -86,7 +86,7 @@ def followed(account: CacheAccount, entry: Entry) -> CallAccount | None:
         case Collected(reason=None):
             account.edited("an item was brought back")
         case Collected() as record:
-            account.collected(_told(record))
+            account.collected(_described(record))
         case Undone(redone=redone):
             account.edited(f"a collection was {'done again' if redone else 'undone'}")
         case Rewound(why=why):
@@ -96,8 +96,8 @@ def followed(account: CacheAccount, entry: Entry) -> CallAccount | None:
     return None
 
 
-def _told(record: Collected) -> str:
-    """Describe a collection in words: why, by which strategy, from where to where."""
+def _described(record: Collected) -> str:
+    """Describe a collection in words: reason, strategy, tokens before and after."""
     reason = "" if record.reason is None else record.reason.value
     by = ", ".join(dict.fromkeys(removal.strategy for removal in record.removals if removal.strategy))
     head = ", and what waited at the head took effect" if record.changed_head else ""
@@ -106,7 +106,7 @@ def _told(record: Collected) -> str:
 
 
 class CallWatch:
-    """What a running session knows of its calls beyond the provider's report, for its ledger."""
+    """A running session's own record of its calls, in addition to the provider's report, for its ledger."""
 
     def __init__(self, terms: CacheTerms) -> None:
         self._minute = Minute(terms)

@@ -32,7 +32,7 @@ class WriterLock:
 
     Args:
         directory: The directory of the session.
-        files: What every writer changes when it opens the session: log and ledger.
+        files: The files that every writer changes when it opens the session: log and ledger.
 
     Raises:
         LogError: Another session holds the directory, or it cannot be locked.

@@ -28,7 +28,7 @@ _NO_CLAIM = ("?", "let me", "i'll", "will ", "need", "should", "if ", "not ", "n
 
 
 def happened(items: Sequence[Item], calls: Mapping[str, ToolCall]) -> Iterator[KeptFact]:
-    """Yield results, errors and their resolutions, open calls, unconfirmed claims, and a tally by tool."""
+    """Return results, errors and their resolutions, open calls, unconfirmed claims, and a tally by tool."""
     walk = _Walk(calls=calls)
     for place, item in enumerate(items):
         if item.kind is ItemKind.TOOL_RESULT:
@@ -65,10 +65,10 @@ class _Walk:
             self._add(KeptKind.ERROR, place, item, error, call)
             return
         self._resolve(item, call)
-        told = verdicts_in(item.text) if call.kind is CallKind.RUN else []
-        for line in told:
+        verdicts = verdicts_in(item.text) if call.kind is CallKind.RUN else []
+        for line in verdicts:
             self._add(KeptKind.RESULT, place, item, line, call)
-        if not told and call.kind in {CallKind.RUN, CallKind.OTHER} and (line := first_line(item.text, _SHORT)):
+        if not verdicts and call.kind in {CallKind.RUN, CallKind.OTHER} and (line := first_line(item.text, _SHORT)):
             self._add(KeptKind.DEED, place, item, line, call)
 
     def spoke(self, place: int, item: Item) -> None:
@@ -85,8 +85,8 @@ class _Walk:
         yield from self._found
         if self._last is not None:
             place, item = self._last
-            told = ", ".join(_tallied(name, *counts) for name, counts in self._tally.items())
-            yield KeptFact(kind=KeptKind.TOOLS, turn=item.turn, item=item.id, place=place, text=told)
+            tally = ", ".join(_tallied(name, *counts) for name, counts in self._tally.items())
+            yield KeptFact(kind=KeptKind.TOOLS, turn=item.turn, item=item.id, place=place, text=tally)
 
     def _add(self, kind: KeptKind, place: int, item: Item, text: str, call: ToolCall) -> None:
         self._found.append(

@@ -1,5 +1,5 @@
 """
-The digest: entries, one per line, of what was achieved and learned long ago.
+The digest: entries, one per line, of old achievements and findings.
 
 An entry is written once, from originals, and stays verbatim until it is dropped: when the digest is full, the least
 important entries leave. Nothing is rephrased, so nothing drifts.
@@ -17,8 +17,8 @@ from gc_core.values.summary import BULLET, SummaryRequest
 
 _ENTRY_CHARS = 600
 
-# The kind of an entry, by how the extract begins its lines (summaries.kept), and its weight relative to others. What a
-# user demanded and what was decided binds the agent permanently; that a file was read once says almost nothing.
+# The kind of an entry, by how the extract begins its lines (fact_kinds), and its weight relative to others. A user's
+# demands and decisions bind the agent permanently; that a file was read once says almost nothing.
 _WORTH: Final = (
     (regex(r"- (?:The user required|Decided by)"), 8.0, 1.0),
     (regex(r"- The turn ended"), 4.0, 0.25),
@@ -32,12 +32,12 @@ Pattern, weight, and the share of the entries after which the weight halves: a d
 nothing about the present.
 """
 
-_TOLD_BESIDE: Final = (
+_WORTH_BESIDE_STATE: Final = (
     (regex(r"(?>.*? failed \().*; it succeeded later"), 8.0, 1.0),
     (regex(r"- (?:The user required|Decided by)"), 2.0, 0.25),
     *_WORTH,
 )
-"""The same if the task state covers demands and decisions."""
+"""The weights if the task state covers demands and decisions."""
 
 _OTHERS = (1.0, 0.25)
 _WORTH_OF_FOCUS = 8.0
@@ -59,8 +59,8 @@ def digest_text(request: SummaryRequest, written: str) -> str:
 def _as_entries(written: str) -> list[str]:
     """Return a summarizer's lines as entries, whatever precedes them; headings are not entries."""
     lines = (line.strip().lstrip("-*•#").strip() for line in written.splitlines())
-    told = (line for line in lines if any(map(str.isalnum, line)) and not line.endswith(":"))
-    return [f"{BULLET}{escaped(line[:_ENTRY_CHARS])}" for line in told]
+    content = (line for line in lines if any(map(str.isalnum, line)) and not line.endswith(":"))
+    return [f"{BULLET}{escaped(line[:_ENTRY_CHARS])}" for line in content]
 
 
 def _selected(entries: Sequence[str], request: SummaryRequest) -> list[str]:
@@ -88,7 +88,7 @@ def _fitting(ranked: Iterable[int], costs: Sequence[int], room: float) -> list[i
 
 
 def _worth(entries: Sequence[str], place: int, request: SummaryRequest) -> float:
-    entry, table = entries[place], _TOLD_BESIDE if request.stated else _WORTH
+    entry, table = entries[place], _WORTH_BESIDE_STATE if request.stated else _WORTH
     worth, half_life = next(((worth, half) for pattern, worth, half in table if pattern.match(entry)), _OTHERS)
     pattern = focus_pattern(request.focus)
     if pattern is not None and pattern.search(entry):

@@ -21,7 +21,7 @@ from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryForm, SummaryRequest
 
 FENCE: Final = "```"
-"""A line of its own before and after quoted lines; no quoted line begins with it."""
+"""A separate line before and after quoted lines; no quoted line begins with it."""
 
 FACTS_SHARE, FEW_FACTS = 1 / 3, 400
 """
@@ -121,10 +121,10 @@ def _lines_that_fit(request: SummaryRequest, tokens: int) -> list[_Line]:
     The cost of a line is estimated from its item until it is about to be taken: counting is what takes time.
     """
     taken: list[_Line] = []
-    told: set[str] = set()
+    covered: set[str] = set()
     items: set[str] = set()
     misses = 0
-    for line in _ranked(_candidates(request), told):
+    for line in _ranked(_candidates(request), covered):
         cost = request.count(f"{line.text}\n")
         if line.item.id not in items:
             cost += request.count(f"{_head(line.item)}\n")
@@ -135,18 +135,18 @@ def _lines_that_fit(request: SummaryRequest, tokens: int) -> list[_Line]:
             continue
         tokens -= cost
         items.add(line.item.id)
-        told.update(line.names)
+        covered.update(line.names)
         taken.append(line)
     return taken
 
 
-def _ranked(lines: Iterable[_Line], told: AbstractSet[str]) -> Iterator[_Line]:
+def _ranked(lines: Iterable[_Line], covered: AbstractSet[str]) -> Iterator[_Line]:
     """Yield lines lazily, by new names: a line whose names were covered meanwhile returns to the heap."""
     heap = [(-_worth(line, len(line.names)), -number, line) for number, line in enumerate(lines)]
     heapq.heapify(heap)
     while heap:
         rank, number, line = heapq.heappop(heap)
-        fresh = sum(1 for name in line.names if name not in told)
+        fresh = sum(1 for name in line.names if name not in covered)
         if not fresh:
             continue
         worth = _worth(line, fresh)
@@ -226,12 +226,12 @@ def _is_plain(name: str) -> bool:
 
 def _written(request: SummaryRequest, facts: Iterable[KeptFact], lines: Sequence[_Line], names: Sequence[str]) -> str:
     """Write facts, lines and names, each in order of time."""
-    told = [f"- {fact.told()}" for fact in sorted(facts, key=lambda fact: (fact.place, fact.order))]
+    parts = [f"- {fact.sentence()}" for fact in sorted(facts, key=lambda fact: (fact.place, fact.order))]
     if lines:
-        told += [_LINES_HEAD, FENCE, *_quoted(lines), FENCE]
+        parts += [_LINES_HEAD, FENCE, *_quoted(lines), FENCE]
     if names:
-        told += [_NAMES_HEAD, FENCE, " ".join(names), FENCE]
-    return escaped("\n".join(told)) if told else _shortest(request)
+        parts += [_NAMES_HEAD, FENCE, " ".join(names), FENCE]
+    return escaped("\n".join(parts)) if parts else _shortest(request)
 
 
 def _quoted(lines: Sequence[_Line]) -> Iterator[str]:

@@ -86,9 +86,9 @@ def _each_once(found: Iterable[KeptFact]) -> Iterator[KeptFact]:
     for fact in last.values():
         if fact.kind is KeptKind.CLAIM:
             claims.setdefault(fact.item, []).append(fact.text)
-    told: dict[str, list[str]] = {}
+    covered: dict[str, list[str]] = {}
     for fact in sorted(last.values(), key=lambda fact: RANKS[fact.kind]):
-        known = told.setdefault(fact.item, [])
+        known = covered.setdefault(fact.item, [])
         if not any(_says_no_more(fact, text) for text in known):
             known.append(fact.text)
             claimed = fact.kind is KeptKind.OUTCOME and any(text in fact.text for text in claims.get(fact.item, ()))
@@ -152,8 +152,8 @@ def _endings(items: Sequence[Item]) -> frozenset[int]:
 def _ended(text: str) -> Iterator[str]:
     """Yield the beginning of an answer, and its sentences on the outcome."""
     begun = first_line(text, _SHORT)
-    told = [begun, *(sentence for sentence in sentences_with(text, _ENDS)[:2] if sentence not in begun)]
-    yield from dict.fromkeys(filter(None, told))
+    sentences = [begun, *(sentence for sentence in sentences_with(text, _ENDS)[:2] if sentence not in begun)]
+    yield from dict.fromkeys(filter(None, sentences))
 
 
 _CHANGED = frozenset(kind.value for kind in CHANGES)

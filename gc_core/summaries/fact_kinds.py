@@ -50,7 +50,7 @@ class KeptFact:
         place: The index of that item among the originals.
         text: The original words, verbatim except for white space; for a file its path, for a value the first one.
         tool: The tool that was called, the key that had the value, the speaker, or "".
-        asked: The request of a call, shortened, or what was done to a file, or "".
+        asked: The request of a call, shortened, or the action on a file, or "".
         later: Id of the item that resolved an error, or that has the later value, or "".
         then: The later value, or "".
         unverified: It was claimed, and no result confirmed it.
@@ -72,10 +72,10 @@ class KeptFact:
     aside: bool = False
     order: int = 0
 
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Return it as one line in the past tense, with quotations in quotation marks or backticks."""
         where = f"(turn {self.turn}, {self.item})"
-        return escaped(_TELLING[self.kind](self, where))
+        return escaped(_SENTENCES[self.kind](self, where))
 
     def marks(self) -> tuple[str, ...]:
         """The paths, ids and numbers in it: a paraphrase must contain at least these."""
@@ -115,43 +115,43 @@ def _marks(text: str) -> Iterator[str]:
 # -- wording ----------------------------------------------------------------------------------------------
 
 
-def _told_outcome(fact: KeptFact, where: str) -> str:
+def _outcome_sentence(fact: KeptFact, where: str) -> str:
     return f"The turn ended with {where}{', unverified' if fact.unverified else ''}: {quoted(fact.text)}"
 
 
-def _told_error(fact: KeptFact, where: str) -> str:
+def _error_sentence(fact: KeptFact, where: str) -> str:
     asked = f" {quoted(fact.asked)}" if fact.asked else ""
     end = f"; it succeeded later ({fact.later})." if fact.later else "; no later success was seen."
     return f"{coded(fact.tool)}{asked} failed {where}: {quoted(fact.text)}{end}"
 
 
-def _told_open(fact: KeptFact, where: str) -> str:
+def _open_sentence(fact: KeptFact, where: str) -> str:
     if not fact.tool:
         return f"{quoted(fact.text)} was asked {where}; no answer had come."
     asked = f" {quoted(fact.asked)}" if fact.asked else ""
     return f"{coded(fact.tool)}{asked} was called {where}; no result had come."
 
 
-def _told_deed(fact: KeptFact, where: str) -> str:
+def _deed_sentence(fact: KeptFact, where: str) -> str:
     asked = f" {quoted(fact.asked)}" if fact.asked else ""
     return f"{coded(fact.tool)}{asked} gave {where}: {quoted(fact.text)}"
 
 
-def _told_value(fact: KeptFact, where: str) -> str:
+def _value_sentence(fact: KeptFact, where: str) -> str:
     return f"{coded(fact.tool)} was {quoted(fact.text)} {where}, then {quoted(fact.then)} ({fact.later})."
 
 
-_TELLING: Final[dict[KeptKind, Callable[[KeptFact, str], str]]] = {
+_SENTENCES: Final[dict[KeptKind, Callable[[KeptFact, str], str]]] = {
     KeptKind.CONSTRAINT: lambda fact, where: f"The user required {where}: {quoted(fact.text)}",
     KeptKind.DECISION: lambda fact, where: f"Decided by the {fact.tool} {where}: {quoted(fact.text)}",
-    KeptKind.OUTCOME: _told_outcome,
-    KeptKind.RESULT: _told_deed,
-    KeptKind.ERROR: _told_error,
-    KeptKind.OPEN: _told_open,
+    KeptKind.OUTCOME: _outcome_sentence,
+    KeptKind.RESULT: _deed_sentence,
+    KeptKind.ERROR: _error_sentence,
+    KeptKind.OPEN: _open_sentence,
     KeptKind.REQUEST: lambda fact, where: f"The user said {where}: {quoted(fact.text)}",
     KeptKind.FILE: lambda fact, where: f"{coded(fact.text)} was {fact.asked} {where}.",
-    KeptKind.DEED: _told_deed,
+    KeptKind.DEED: _deed_sentence,
     KeptKind.TOOLS: lambda fact, _: f"Called up to turn {fact.turn}, {fact.item}: {fact.text}.",
-    KeptKind.VALUE: _told_value,
+    KeptKind.VALUE: _value_sentence,
     KeptKind.CLAIM: lambda fact, where: f"The assistant claimed, unverified {where}: {quoted(fact.text)}",
 }

@@ -26,7 +26,7 @@ def room_of(request: SummaryRequest) -> int:
 
 def fact_tokens(fact: KeptFact, request: SummaryRequest) -> int:
     """Return the tokens of its line in a list."""
-    return request.count(f"- {fact.told()}\n")
+    return request.count(f"- {fact.sentence()}\n")
 
 
 def by_priority(facts: Iterable[KeptFact], focus: str = "") -> list[KeptFact]:
@@ -87,11 +87,11 @@ def required_facts(request: SummaryRequest) -> tuple[KeptFact, ...]:
 
 
 def required_of(facts: Iterable[KeptFact], request: SummaryRequest) -> list[KeptFact]:
-    """Return the same for known facts."""
+    """Return the facts that a summary must contain, for known facts."""
     return chosen(by_priority(facts, request.focus), request, room_of(request) // MUST_PART)
 
 
-def is_told(fact: KeptFact, text: str, words: frozenset[str]) -> bool:
+def is_contained(fact: KeptFact, text: str, words: frozenset[str]) -> bool:
     """
     Return whether a text, made ``plain``, contains a fact: demands verbatim, others verbatim or with all their marks.
 

@@ -42,7 +42,7 @@ def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
         return ()
     whole = "\n".join(originals)
     squeezed = _SQUEEZED.sub("", whole).lower()
-    found = [name for name in names if not _is_told(name, squeezed)]
+    found = [name for name in names if not _occurs_whole(name, squeezed)]
     if numbers:
         known = {form for number in _NUMBER.findall(whole) for form in _forms(number)}.union(_RUN.findall(whole))
         found += [number for number in numbers if not _is_known(number, known)]
@@ -65,7 +65,7 @@ def _names(text: str) -> Iterator[str]:
             yield name
 
 
-def _is_told(name: str, squeezed: str) -> bool:
+def _occurs_whole(name: str, squeezed: str) -> bool:
     """Return whether every part of a path, or the name as a whole or split at its dots, occurs."""
     return all(_occurs(part, squeezed) for part in re.split(r"/+", name) if part)
 

@@ -59,7 +59,7 @@ def _missing() -> ConfigError:
 
 @attrs.frozen(kw_only=True)
 class ModelFacts:
-    """What litellm knows about a model; 0 for unknown values."""
+    """Facts about a model from litellm; 0 for unknown values."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -100,7 +100,7 @@ def window_at(provider: str, model: str, day: dt.date) -> int:
 
 @attrs.frozen(kw_only=True)
 class Reply:
-    """What is read of the model's reply."""
+    """The fields that are read from a model's reply."""
 
     text: str
     tool: str
@@ -123,7 +123,7 @@ class Reply:
     def fault(self) -> str:
         """Why it is not a whole text, or ""."""
         if self.finish == "length":
-            return f"was cut off at the limit of its output, behind {self.text[-60:]!r}"
+            return f"was cut off at the limit of its output, after {self.text[-60:]!r}"
         if self.tool:
             return f"called the tool {self.tool!r} instead of writing a text"
         if self.finish == "content_filter":
@@ -146,7 +146,7 @@ def is_passing(error: Exception) -> bool:
     return isinstance(status, int) and (status in _PASSING or status >= _SERVER_ERRORS)
 
 
-def told_error(error: Exception, *, attempts: int) -> str:
+def error_text(error: Exception, *, attempts: int) -> str:
     """Return the error in one line, with its status."""
     status = getattr(error, "status_code", "none")
     message = " ".join(str(error).split())[:_LONGEST_MESSAGE]

@@ -37,7 +37,7 @@ class _Ask:
 
 @attrs.frozen(kw_only=True)
 class _AsksAModel(ModelOptions):
-    """What both summarizers share: everything except the call."""
+    """The part that both summarizers share: everything except the call."""
 
     def _flow(self, request: SummaryRequest) -> Generator[_Ask, Any, str]:
         """Yield calls, receive litellm's response or error for each, and return the summary."""
@@ -57,8 +57,8 @@ class _AsksAModel(ModelOptions):
                 request.spent(response.usage.prompt_tokens, response.usage.completion_tokens)
                 return self._accepted(response, seconds=time.monotonic() - began)
             if not model_library.is_passing(response) or attempt > self.retries:
-                told = model_library.told_error(response, attempts=attempt)
-                raise SummaryError(f"{self.summarization_model}: {told}") from response
+                reason = model_library.error_text(response, attempts=attempt)
+                raise SummaryError(f"{self.summarization_model}: {reason}") from response
             _log.info("summary attempt failed", model=self.summarization_model, error=type(response).__name__)
             pause = PAUSE_SECONDS * 2 ** (attempt - 1)
             attempt += 1
@@ -84,8 +84,8 @@ class LLMSummarizer(_AsksAModel):
     """
     Asks a model for the summary over HTTP, and waits for it. The originals are sent to that model's provider.
 
-    Raises SummaryError when there is no whole text: the provider failed or refused, or the reply was empty, cut off or
-    a tool call. Raises ConfigError on creation if litellm is not installed. The core decides whether the text is
+    Raises SummaryError when there is no complete text: the provider failed or refused, or the reply was empty, cut off
+    or a tool call. Raises ConfigError on creation if litellm is not installed. The core decides whether the text is
     acceptable.
 
     Attributes:

@@ -10,7 +10,7 @@ import attrs
 from gc_core.errors import SummaryError
 from gc_core.summaries.litellm_client import facts_of
 from gc_core.summaries.llm_options import ModelOptions
-from gc_core.summaries.prompt import TRANSCRIPT, fenced, filled, told_item, told_names
+from gc_core.summaries.prompt import TRANSCRIPT, fenced, filled, item_text, names_text
 from gc_core.values.items import Item
 from gc_core.values.summary import SummaryRequest
 
@@ -27,11 +27,11 @@ LEAST_SHARE: Final = 64
 """The least tokens of the summary of one part; a shorter record would say nothing."""
 
 LEAST_ROOM: Final = 256
-"""The least tokens of transcript that a request must have room for beside its prompt."""
+"""The least tokens of transcript that a request must have room for in addition to its prompt."""
 
 
 @attrs.frozen(kw_only=True)
-class _Told:
+class _TranscriptItem:
     """An item as it appears in the transcript."""
 
     item: Item
@@ -44,7 +44,7 @@ class Part:
     """The items that one call summarises, and the tokens of its text."""
 
     items: tuple[Item, ...]
-    told: str
+    transcript: str
     max_tokens: int
     heading: str = ""
 
@@ -92,8 +92,8 @@ class ModelQuestion:
         request = self.request
         names = [name for name in request.names if any(name in item.text for item in part.items)]
         pieces = (
-            fenced(TRANSCRIPT, part.told),
-            told_names(names, count=request.count, tokens=_tokens_of_names(part.max_tokens)),
+            fenced(TRANSCRIPT, part.transcript),
+            names_text(names, count=request.count, tokens=_tokens_of_names(part.max_tokens)),
             f"The transcript has ended. Write its record now, in at most {part.max_tokens} tokens.",
         )
         return "\n\n".join(piece for piece in pieces if piece)
@@ -106,7 +106,10 @@ class ModelQuestion:
     # ------------------------------------------------------------------ parts
 
     def parts(self) -> tuple[Part, ...]:
-        """Return all items in order, each in one part, with ``max_tokens`` distributed over the parts."""
+        """
+        Return all items in order, each in one part, with ``max_tokens`` distributed over the parts. Raises SummaryError
+        if it does not suffice.
+        """
         request, room = self.request, self._room()
         groups = self._groups(room)
         if len(groups) == 1:
@@ -117,32 +120,32 @@ class ModelQuestion:
         if shared < LEAST_SHARE * len(groups):
             raise SummaryError(
                 f"{self.options.summarization_model} can be sent {room:,} tokens of transcript at a time, which makes "
-                f"{len(groups)} parts, and {request.max_tokens:,} tokens are too few to tell of each; "
+                f"{len(groups)} parts, and {request.max_tokens:,} tokens are too few to summarise each; "
                 "a model with a larger window is needed, or a smaller tool_output_tokens"
             )
-        sizes = [sum(told.tokens for told in group) for group in groups]
+        sizes = [sum(entry.tokens for entry in group) for group in groups]
         return tuple(
             _part(group, share, heading)
             for group, share, heading in zip(groups, _shares(shared, sizes), headings, strict=True)
         )
 
-    def _groups(self, room: int) -> list[list[_Told]]:
-        groups: list[list[_Told]] = [[]]
+    def _groups(self, room: int) -> list[list[_TranscriptItem]]:
+        groups: list[list[_TranscriptItem]] = [[]]
         filled_to = 0
-        for told in (self._told(item, room) for item in self.request.items):
-            if groups[-1] and filled_to + told.tokens > room:
+        for entry in (self._entry(item, room) for item in self.request.items):
+            if groups[-1] and filled_to + entry.tokens > room:
                 groups.append([])
                 filled_to = 0
-            groups[-1].append(told)
-            filled_to += told.tokens
+            groups[-1].append(entry)
+            filled_to += entry.tokens
         return groups
 
-    def _told(self, item: Item, room: int) -> _Told:
+    def _entry(self, item: Item, room: int) -> _TranscriptItem:
         count = self.request.count
         # A heading and the mark of a cut need some of the room of an item that fills a part by itself.
         most = room - LEAST_SHARE
-        text = told_item(item, count=count, tool_output_tokens=self.options.tool_output_tokens, most=most)
-        return _Told(item=item, text=text, tokens=count(text) + 2)
+        text = item_text(item, count=count, tool_output_tokens=self.options.tool_output_tokens, most=most)
+        return _TranscriptItem(item=item, text=text, tokens=count(text) + 2)
 
     def _room(self) -> int:
         """Return the tokens of transcript that one call may have."""
@@ -160,10 +163,10 @@ class ModelQuestion:
         return room
 
 
-def _part(group: Sequence[_Told], max_tokens: int, heading: str = "") -> Part:
+def _part(group: Sequence[_TranscriptItem], max_tokens: int, heading: str = "") -> Part:
     return Part(
-        items=tuple(told.item for told in group),
-        told="\n\n".join(told.text for told in group),
+        items=tuple(entry.item for entry in group),
+        transcript="\n\n".join(entry.text for entry in group),
         max_tokens=max_tokens,
         heading=heading,
     )
@@ -175,7 +178,7 @@ def _shares(tokens: int, sizes: Sequence[int]) -> list[int]:
     return [LEAST_SHARE + spare * size // sum(sizes) for size in sizes]
 
 
-def _turns(group: Sequence[_Told]) -> str:
+def _turns(group: Sequence[_TranscriptItem]) -> str:
     first, last = group[0].item.turn, group[-1].item.turn
     return f"turn {first}" if first == last else f"turns {first} to {last}"
 

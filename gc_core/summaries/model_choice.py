@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gc_core.errors import ConfigError
 from gc_core.providers import PROVIDERS
-from gc_core.providers.prices import missing_price, offers_beside
+from gc_core.providers.prices import missing_price, provider_offers
 from gc_core.summaries.litellm_client import window_at
 from gc_core.summaries.prompt import with_instructions
 from gc_core.values.config import GCConfig
@@ -48,7 +48,7 @@ def completed(options: Mapping[str, Any], config: GCConfig, model: str | None, f
 
 def _own(model: str | None, format: str) -> str:  # noqa: A002
     if not model:
-        raise ConfigError("summarization_model = None: the session has no model of its own; name one, or give model=")
+        raise ConfigError("summarization_model = None: the session has no model; name one, or give model=")
     provider = PROVIDERS.get(format)
     if provider is None or not provider.is_one_vendor or "/" in model:
         return model
@@ -69,16 +69,16 @@ def cheapest(model: str | None, tokens: int, at: dt.date | None = None) -> str:
     if found:
         return found[0][1]
     missing = missing_price(model, at=day) or f"nothing that its provider offers is known to hold {tokens:,} tokens"
-    raise ConfigError(f'{_MODEL} = "{AUTO}" finds no model beside {model!r}: {missing}; name one instead')
+    raise ConfigError(f'{_MODEL} = "{AUTO}" finds no model other than {model!r}: {missing}; name one instead')
 
 
 def _candidates(model: str, tokens: int, day: dt.date) -> Iterator[tuple[float, str]]:
     """Yield the cost of a summary with each model, and the model's name."""
     usage = Usage(input_tokens=tokens, output_tokens=int(tokens * SUMMARY_SHARE))
     through = model.rpartition("/")[0]
-    for offer in offers_beside(model, day):
+    for offer in provider_offers(model, day):
         provider = _PROVIDERS.get(offer.provider, offer.provider)
         if through not in {"", provider} or _REGION.match(model):
-            continue  # behind a gateway there is another account and another list of models
+            continue  # a gateway has another account and another list of models
         if min(offer.window, window_at(provider, offer.prices.model, day)) >= tokens:
             yield offer.prices.cost(usage), f"{provider}/{offer.prices.model}"

@@ -107,29 +107,29 @@ def filled(prompt: str, *, max_tokens: int, focus: str = "", complaints: Iterabl
     return text + "".join(values[name] for name in ("focus", "complaints") if f"{{{name}}}" not in prompt)
 
 
-def told(
+def transcript(
     items: Iterable[Item], *, count: Callable[[str], int], tool_output_tokens: int = 500, most: int | None = None
 ) -> str:
-    """Return the items as a transcript, in order, each as ``told_item`` writes it."""
-    return "\n\n".join(told_item(item, count=count, tool_output_tokens=tool_output_tokens, most=most) for item in items)
+    """Return the items as a transcript, in order, each as ``item_text`` writes it."""
+    return "\n\n".join(item_text(item, count=count, tool_output_tokens=tool_output_tokens, most=most) for item in items)
 
 
-def told_item(
+def item_text(
     item: Item, *, count: Callable[[str], int], tool_output_tokens: int = 500, most: int | None = None
 ) -> str:
     """
     Return one item below its heading.
 
-    What user and agent said is whole unless it has more than ``most`` tokens; everything else (tool outputs, arguments,
-    thinking, attachments) is cut to head and tail above ``tool_output_tokens``. Nothing in the item can pass for a
-    heading or for the end of the transcript.
+    Texts of user and agent are whole unless they have more than ``most`` tokens; everything else (tool outputs,
+    arguments, thinking, attachments) is cut to head and tail above ``tool_output_tokens``. Nothing in the item can pass
+    for a heading or for the end of the transcript.
     """
     limit = most if item.kind in _SPOKEN else min(tool_output_tokens, most or tool_output_tokens)
     text = item.text if limit is None else head_and_tail(item.text, tokens=limit, count=count)
     return f"{_heading(item)}\n{escaped(text)}"
 
 
-def told_names(names: Iterable[str], *, count: Callable[[str], int], tokens: int) -> str:
+def names_text(names: Iterable[str], *, count: Callable[[str], int], tokens: int) -> str:
     """Return the first names that fit into this many tokens, one per line, in their fence; "" for none."""
     lines: list[str] = []
     for name in names:

@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
-from gc_core.summaries.fact_selection import fact_tokens, is_told, required_facts, room_of
+from gc_core.summaries.fact_selection import fact_tokens, is_contained, required_facts, room_of
 from gc_core.summaries.inventions import invented
 from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
@@ -105,7 +105,7 @@ class SummaryValidator:
                     *_too_long(request, text),
                     _unescaped(text),
                     *_tenses(text),
-                    _unheard_of(request, text),
+                    _invented(request, text),
                     _lacking(request, text),
                 ),
             )
@@ -130,7 +130,7 @@ def with_facts(request: SummaryRequest, text: str) -> str:
 def _listed(text: str, facts: Sequence[KeptFact]) -> str:
     if not facts:
         return text
-    return "\n".join([text.rstrip(), FACTS_HEAD, *(f"- {fact.told()}" for fact in facts)])
+    return "\n".join([text.rstrip(), FACTS_HEAD, *(f"- {fact.sentence()}" for fact in facts)])
 
 
 def _shortened(request: SummaryRequest, facts: Sequence[KeptFact], over: int) -> list[KeptFact]:
@@ -145,8 +145,8 @@ def _shortened(request: SummaryRequest, facts: Sequence[KeptFact], over: int) ->
 
 
 def _missing(request: SummaryRequest, text: str) -> list[KeptFact]:
-    told, words = plain(text), words_of(escaped(text))
-    return [fact for fact in required_facts(request) if not is_told(fact, told, words)]
+    plain_text, words = plain(text), words_of(escaped(text))
+    return [fact for fact in required_facts(request) if not is_contained(fact, plain_text, words)]
 
 
 def _too_long(request: SummaryRequest, text: str) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _tenses(text: str) -> Iterator[str]:
         yield f"it points at what is gone ({_named(backward)}); say what it was"
 
 
-def _unheard_of(request: SummaryRequest, text: str) -> str:
+def _invented(request: SummaryRequest, text: str) -> str:
     """Return names and numbers that neither the originals nor the request contain."""
     said = (text for item in request.items for text in (item.id, item.name, item.text))
     found = invented(text, (*said, *request.entries, *request.names, request.focus))
@@ -196,9 +196,9 @@ def _lacking(request: SummaryRequest, text: str) -> str:
     missing = _missing(request, text)
     if not missing:
         return ""
-    told = "; ".join(fact.told() for fact in missing[:_MOST_LISTED])
+    listed = "; ".join(fact.sentence() for fact in missing[:_MOST_LISTED])
     more = len(missing) - _MOST_LISTED
-    return f"it lacks what must stay: {told}" + (f"; and {more} more" if more > 0 else "")
+    return f"it lacks what must stay: {listed}" + (f"; and {more} more" if more > 0 else "")
 
 
 def prose_of(text: str) -> str:

@@ -1,1 +1,1 @@
-"""The task state: what was demanded, decided, touched, asked and failed, each with its reference."""
+"""The task state: demands, decisions, touched entities, questions and failures, each with its reference."""

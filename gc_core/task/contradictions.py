@@ -133,7 +133,7 @@ class Subject:
         negative: It forbids something.
         chosen: Words of what it says to use.
         slots: The values it sets, by the words of what they are set for.
-        dropped: What it says not to use any more: one set of words for each.
+        dropped: The things it says not to use any more: one set of words for each.
         topic: Words of what it retracts; empty if it retracts nothing by name.
         no_longer: It says that something no longer applies.
         permits: It allows something.
@@ -162,15 +162,15 @@ def subject_of(text: str) -> Subject:
     """Return the subject of a sentence; linear, and cached for the newest few thousand."""
     plain = text.replace("’", "'").replace("`", "")
     dropped = tuple(dict.fromkeys(filter(None, (meaning(old) for old in _dropped_in(plain)))))
-    gone = frozenset(word for words in dropped for word in words)
+    unwanted = frozenset(word for words in dropped for word in words)
     topic = _RETRACTED.search(plain)
     chosen = [meaning(found["value"]) for found in _CHOSEN.finditer(plain)]
     numbers, skeleton = _numbers_in(plain)
     return Subject(
-        words=meaning(plain) - gone,
+        words=meaning(plain) - unwanted,
         order=tuple(_meaningful(plain)),
         negative=bool(_NEGATIVE.search(plain.partition(" instead of ")[0])),
-        chosen=frozenset(word for words in chosen for word in words) - gone,
+        chosen=frozenset(word for words in chosen for word in words) - unwanted,
         slots=tuple(_slots_in(plain)),
         dropped=dropped,
         topic=meaning(topic["topic"]) if topic and _is_about_words(plain, topic) else frozenset(),
@@ -261,11 +261,11 @@ def _is_about_words(text: str, found: re.Match[str]) -> bool:
     one.
     """
     verb = found[0].split(maxsplit=1)[0].lower()
-    told = text[found.start() : found.start("topic")].lower()
+    request = text[found.start() : found.start("topic")].lower()
     named = re.search(
         r"\b(?:rule|constraint|requirement|demand|instruction|restriction|ban|limit|decision|request|wish|point)s?\b"
         r"|what i said",
-        f"{told} {found['topic'][:40].lower()}",
+        f"{request} {found['topic'][:40].lower()}",
     )
     return named is not None or verb in {"forget", "never", "nevermind", "scratch", "scrap"}
 
@@ -296,11 +296,11 @@ def _numbers_in(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
 
 def _replaces(new: Subject, old: Subject) -> bool:
     """Return whether it names what the earlier one chose as not to be used any more."""
-    for gone in new.dropped:
-        if not gone <= old.words or old.negative:
+    for dropped in new.dropped:
+        if not dropped <= old.words or old.negative:
             continue
-        others = (old.words - gone) & new.words
-        if gone & old.chosen or others or _FEW * len(gone) >= len(old.words):
+        others = (old.words - dropped) & new.words
+        if dropped & old.chosen or others or _FEW * len(dropped) >= len(old.words):
             return True
     return False
 
@@ -319,7 +319,7 @@ def _sets_otherwise(new: Subject, old: Subject) -> bool:
 
 
 def _of_other_things(new: Subject, old: Subject) -> bool:
-    """Return whether both set something in similar words, but each for something that the other lacks a word for."""
+    """Return whether both set something in similar words, but each for something that the other does not mention."""
     pairs = [(subject - {""}, known - {""}) for subject, _ in new.slots for known, _ in old.slots]
     return bool(pairs) and all(subject - known and known - subject for subject, known in pairs)
 
@@ -351,7 +351,7 @@ def _takes_back(new: Subject, old: Subject) -> float:
 
 
 def _turns_round(new: Subject, old: Subject) -> float:
-    """Return whether something forbidden is now demanded or allowed, or the reverse."""
+    """Return the certainty that something forbidden is now demanded or allowed, or the reverse."""
     if new.negative == old.negative or not new.words or not old.words or new.no_longer:
         return 0.0
     shared = len(new.words & old.words)
@@ -363,10 +363,10 @@ def _corrects(new: Subject, old: Subject) -> float:
     if not new.corrects:
         return 0.0
     both, shared = new.words | old.words, len(new.words & old.words)
-    alike, told = shared / len(both) if both else 0.0, shared / len(new.words) if new.words else 0.0
-    likely = alike >= _HALF or (shared >= _FEW and told >= _NEAR)
+    alike, overlap = shared / len(both) if both else 0.0, shared / len(new.words) if new.words else 0.0
+    likely = alike >= _HALF or (shared >= _FEW and overlap >= _NEAR)
     if likely and not _of_other_things(new, old) and not are_of_one_mould(new, old):
-        return 0.7 * alike if alike >= _HALF else 0.6 * told
+        return 0.7 * alike if alike >= _HALF else 0.6 * overlap
     chosen = len(new.chosen & old.chosen)
     if chosen and chosen / len(new.chosen) >= _HALF and not old.negative:
         return _HALF

@@ -163,7 +163,7 @@ class Draft:
         )
 
     def mark(self, name: str, state: str, item: str, turn: int) -> None:
-        """Note the outcome of what was being done to an entity."""
+        """Note the outcome of an action on an entity."""
         known = self.entities.get(name)
         if known is not None:
             self.entities[name] = attrs.evolve(known, state=state, item=item, turn=turn)
@@ -189,7 +189,7 @@ class Draft:
 
     def resolve(self, key: tuple[str, str], text: str, item: str, itself: Reason | None) -> None:
         """
-        Note that a failure was overcome: by what was done since, otherwise by the call ``itself``, if that was another
+        Note that a failure was overcome: by the actions since, otherwise by the call ``itself``, if that was another
         one.
         """
         known, done = self.errors[key], self.cursor.done
@@ -213,9 +213,9 @@ class Draft:
         if over <= 0:
             return tuple(entries)
         order = sorted(range(len(entries)), key=lambda place: _worth(entries[place], place))
-        gone = frozenset(order[:over])
+        leaving = frozenset(order[:over])
         self._leave(kind, over)
-        return tuple(entry for place, entry in enumerate(entries) if place not in gone)
+        return tuple(entry for place, entry in enumerate(entries) if place not in leaving)
 
     def _errors(self) -> tuple[ErrorPattern, ...]:
         return self._within("error", list(self.errors.values()), values.MOST_ERRORS)
@@ -271,7 +271,7 @@ def _again(known: D, new: D) -> D:
 
 
 def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> list[tuple[float, Demand]]:
-    """Yield contradicted entries in effect, each with the certainty; not those of the same item, which says both."""
+    """Return contradicted entries in effect, each with the certainty; not those of the same item, which says both."""
     others = [(entry, subject_of(entry.text)) for entry in entries if entry.in_force and entry.item != item]
     words = subject.words.union(subject.topic, *subject.dropped)
     scored = ((supersedes(subject, other), entry) for entry, other in others if not words.isdisjoint(other.words))
@@ -285,9 +285,9 @@ def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
     return [] if found is None or are_of_one_mould(subject, subjects[found]) else [demands[found]]
 
 
-def _mark(entries: list[D], gone: Demand, item: str) -> None:
+def _mark(entries: list[D], superseded: Demand, item: str) -> None:
     for place, entry in enumerate(entries):
-        if entry is gone:
+        if entry is superseded:
             entries[place] = attrs.evolve(entry, superseded_by=item)
 
 

@@ -100,25 +100,25 @@ class _Walk:
         text = said.own_words(item)
         if not text.strip():
             return
-        heard = said.by_user(text, asked=asked)
-        for demand in heard.demands:
+        statements = said.by_user(text, asked=asked)
+        for demand in statements.demands:
             self.draft.demand(Constraint(text=demand, item=item.id, turn=item.turn))
-        self._settled(heard, item, "user")
-        for correction in heard.corrections:
+        self._settled(statements, item, "user")
+        for correction in statements.corrections:
             self.draft.correct(Constraint(text=correction, item=item.id, turn=item.turn))
-        self._told(heard.failures, item)
+        self._reported(statements.failures, item)
         self._named(named.paths_in(text, quoted=False), item)
         self._asked("user", text, item)
 
     def _assistant(self, item: Item) -> None:
-        heard = said.by_assistant(item.text)
-        self._settled(heard, item, "assistant")
-        self._told(heard.failures, item)
-        self._fixed(heard.fixes, item)
-        if heard.successes:
-            self._goes_well(heard.successes[-1], item)
+        statements = said.by_assistant(item.text)
+        self._settled(statements, item, "assistant")
+        self._reported(statements.failures, item)
+        self._fixed(statements.fixes, item)
+        if statements.successes:
+            self._goes_well(statements.successes[-1], item)
         self._named(named.paths_in(item.text, quoted=True), item)
-        steps = plans.told_plan(item.text)
+        steps = plans.plan_in_text(item.text)
         if steps:
             plans.take_plan(self.draft, steps, item, plans.TEXT)
         plans.take_done(self.draft, item.text, item)
@@ -132,21 +132,21 @@ class _Walk:
         if item.unit != self.draft.cursor.unit:
             self._note(unit=item.unit, thoughts=(), spoken=(), called=False)
 
-    def _settled(self, heard: said.Said, item: Item, by: str) -> None:
+    def _settled(self, statements: said.Said, item: Item, by: str) -> None:
         """Note what someone settled, with its reasons; a user's are unrelated to what the assistant thought."""
         thoughts = self.draft.cursor.thoughts if by == "assistant" else ()
-        for text in heard.decisions:
+        for text in statements.decisions:
             decision = Decision(text=text, item=item.id, turn=item.turn, by=by)
-            chain = said.chain_of(decision, item, heard.reasons, thoughts)
+            chain = said.chain_of(decision, item, statements.reasons, thoughts)
             self.draft.decide(with_reasons(decision, chain))
 
-    def _told(self, failures: Sequence[str], item: Item) -> None:
-        """Note that someone says something is wrong."""
+    def _reported(self, failures: Sequence[str], item: Item) -> None:
+        """Note reported problems."""
         for failure in failures:
             self.draft.fail(ErrorPattern(text=failure, item=item.id, turn=item.turn))
 
     def _named(self, paths: Sequence[str], item: Item) -> None:
-        """Note unknown files that someone mentions; calls say what was done to known ones."""
+        """Note unknown files that someone mentions; calls report the actions on known ones."""
         for path in paths:
             name = self.names.known_as(touched.path_name(path))
             if name and name not in self.draft.entities and not self.names.of_path(name):
@@ -213,7 +213,7 @@ class _Walk:
             del draft.waiting[next(iter(draft.waiting))]
 
     def _done_to(self, touch: touched.Touch) -> str:
-        """Note what was done to a file; writing to a known file is editing it."""
+        """Note an action on a file; writing to a known file is editing it."""
         if touch.state == touched.CREATED and touch.name in self.draft.entities:
             return "edited"
         return touch.state
@@ -281,7 +281,7 @@ class _Walk:
                 self.draft.relate(test, "tests", subject, item.id)
 
     def _edited(self, item: Item, waiting: WaitingCall) -> None:
-        """Note an edit: what it changed, what it imports, and its purpose."""
+        """Note an edit: its change, its imports, and its purpose."""
         draft, by = self.draft, waiting.item
         for name in waiting.touched:
             for symbol in waiting.symbols:
@@ -307,17 +307,17 @@ class _Walk:
         if not failed:
             return
         call = ToolCall(name=waiting.tool, keys=frozenset(waiting.keys), words=frozenset(waiting.words))
-        told = verdicts_in(item.text)[-1:] or [first_line(item.text, _SHORT)]
+        verdicts = verdicts_in(item.text)[-1:] or [first_line(item.text, _SHORT)]
         for key, error in failed:
             failing = ToolCall(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words))
             runs = waiting.kind == CallKind.RUN.name
             if does_again(waiting.asked, error.asked) if runs else failing.overlaps(call):
                 other = waiting.asked != error.asked
                 itself = Reason(text=f"{waiting.tool} {waiting.asked}", item=waiting.item) if other else None
-                self.draft.resolve(key, told[0] or "it succeeded", item.id, itself)
+                self.draft.resolve(key, verdicts[0] or "it succeeded", item.id, itself)
 
     def _goes_well(self, sentence: str, item: Item) -> None:
-        """Note that what was reported as wrong in this turn works now."""
+        """Note that a problem reported in this turn is solved."""
         for key, error in self.draft.errors.items():
             if not error.tool and error.in_force and error.turn == item.turn and error.item != item.id:
                 self.draft.resolve(key, sentence, item.id, None)
@@ -328,16 +328,16 @@ class _Walk:
             key = self._meant(sentence, item.turn)
             if key is None:
                 if wording.names_error(sentence):
-                    told = Resolution(text=sentence, item=item.id, said=True)
-                    self.draft.fail(ErrorPattern(text=sentence, item=item.id, turn=item.turn, resolution=told))
+                    resolution = Resolution(text=sentence, item=item.id, said=True)
+                    self.draft.fail(ErrorPattern(text=sentence, item=item.id, turn=item.turn, resolution=resolution))
                 continue
             error, done = self.draft.errors[key], self.draft.cursor.done
             known = error.resolution or Resolution(text="", item="")
             before = (*error.before, known)[-MOST_LESSONS:] if known.said and known.text != sentence else error.before
             if not known.item and done is not None and number_of(done.item) > number_of(error.item):
                 known = attrs.evolve(known, after=done.text, after_item=done.item)
-            told = attrs.evolve(known, text=sentence, item=item.id, said=True)
-            self.draft.errors[key] = attrs.evolve(error, before=before, resolution=told)
+            resolution = attrs.evolve(known, text=sentence, item=item.id, said=True)
+            self.draft.errors[key] = attrs.evolve(error, before=before, resolution=resolution)
 
     def _meant(self, sentence: str, turn: int) -> tuple[str, str] | None:
         """

@@ -25,7 +25,7 @@ _NOT_EDITED = regex(
     r"|no changes (?:were )?made|could not (?:find|be applied)|is not unique|patch (?:failed|does not apply)",
     re.IGNORECASE,
 )
-_TOLD = regex(
+_STATED = regex(
     r"\bHTTP(?:/[\d.]+)?(?: status)?(?: code)?[ :]{1,2}[45]\d\d\b|\"?\bstatus_?(?:code)?\"?\s*[:=]\s*\"?[45]\d\d\b"
     r"|\b(?:400 bad request|401 unauthorized|403 forbidden|404 not found|409 conflict|429 too many requests"
     r"|500 internal server error|502 bad gateway|503 service unavailable|504 gateway)"
@@ -50,13 +50,13 @@ def failure_of(item: Item, kind: CallKind) -> str:
         return ""
     if kind in CHANGES:
         return first_line(item.text, _LINE) if _NOT_EDITED.search(item.text[:_HEAD]) else ""
-    return _told(item.text)
+    return _stated_failure(item.text)
 
 
-def _told(text: str) -> str:
+def _stated_failure(text: str) -> str:
     ends = (text,) if len(text) <= _HEAD + _TAIL else (text[:_HEAD], text[-_TAIL:])
     for part in ends:
-        found = _TOLD.search(part)
+        found = _STATED.search(part)
         if found is not None:
             start = part.rfind("\n", 0, found.start()) + 1
             end = part.find("\n", found.end())

@@ -18,7 +18,7 @@ NAMED: Final = "named"
 
 _MOST_NAMED = 4
 _ID_CHARS = 64
-_LOOKED_CHARS = 8_000
+_SEARCHED_CHARS = 8_000
 _VERB = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ID_KEY = regex(
     r"(?:^|_)(?:id|uuid|order|booking|reservation|account|customer|user|ticket|issue|invoice|phone_number"
@@ -44,7 +44,7 @@ _WITH_SUFFIX = regex(
 
 
 def records_in(item: Item, arguments: Mapping[str, Any] | None, call_kind: CallKind) -> Iterator[tuple[str, str, str]]:
-    """Yield name, kind and state of the records in a call's arguments; its tool's name says what was done to them."""
+    """Yield name, kind and state of the records in a call's arguments; its tool's name states the action on them."""
     if arguments is None or call_kind is CallKind.NOTE:
         return
     done = " ".join(_VERB.findall(item.name)).lower()[:40] or "called"
@@ -65,7 +65,7 @@ def tables_in(text: str) -> Iterator[tuple[str, str, str]]:
     if began is None:
         return
     state = "read" if began[1].lower() in _READS else "edited"
-    names = dict.fromkeys(name for name in _IN_SQL.findall(text[:_LOOKED_CHARS]) if name.lower() not in _NO_TABLE)
+    names = dict.fromkeys(name for name in _IN_SQL.findall(text[:_SEARCHED_CHARS]) if name.lower() not in _NO_TABLE)
     yield from ((name, TABLE, state) for name in list(names)[:_MOST_NAMED])
 
 
@@ -74,9 +74,9 @@ def paths_in(text: str, *, quoted: bool) -> list[str]:
     if "." not in text:
         return []
     if quoted:
-        found = [path for path in _QUOTED.findall(text[:_LOOKED_CHARS]) if _WITH_SUFFIX.fullmatch(path)]
+        found = [path for path in _QUOTED.findall(text[:_SEARCHED_CHARS]) if _WITH_SUFFIX.fullmatch(path)]
     else:
-        found = _WITH_SUFFIX.findall(text[:_LOOKED_CHARS])
+        found = _WITH_SUFFIX.findall(text[:_SEARCHED_CHARS])
     return list(dict.fromkeys(found))[:_MOST_NAMED]
 
 

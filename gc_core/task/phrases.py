@@ -50,12 +50,12 @@ def straight(sentence: str) -> str:
 
 def asks(sentence: str) -> bool:
     """Return whether a sentence is a question."""
-    return sentence.rstrip("\"'”*_) ").endswith(("?", "？"))
+    return sentence.rstrip("\"'”*_) ").endswith(("?", "？", "؟"))
 
 
 def user_chooses(sentence: str) -> bool:
-    """Return whether a user's sentence chooses one of several options."""
-    if asks(sentence):
+    """Return whether a user's sentence chooses one of several options; the next step and today's are no choices."""
+    if asks(sentence) or (phrases.RECENT.search(sentence) and not phrases.LASTING.search(sentence)):
         return False
     if _has(sentence, _SETTLED_STEMS) and _SETTLED.search(sentence):
         return True
@@ -188,7 +188,8 @@ _CORRECTING = _any(
     "go ahead", "actually", "(?:is|are) now", "correction", "on second thought", "instead",
 )  # fmt: skip
 _SETTLED = regex(
-    r"\b(?:decided|(?:the|my) (?:decision|choice) (?:is|was)|chose|chosen|settled on|agreed|opted (?:for|to)|opting for"
+    r"\b(?:decided|(?:the|my) (?:decision|choice) (?:is|was)|chose|chosen|settled on|agreed|opted (?:for|to)"
+    r"|opting for"
     r"|ruled out|rejected)\b",
     re.IGNORECASE,
 )
@@ -199,7 +200,8 @@ _USER_CHOOSES = regex(
     r"|\b(?:implement|use|take|choose|pick|prefer|do|with|like) (?:the )?options? (?:\d|[a-d]\b)|^option \w\b"
     r"|\bis (?:the )?(?:right|best|better|way to go|correct)\b.{0,20}\b(?:approach|way|option|choice|go)\b"
     r"|\bi(?:'d| would) (?:rather|replace|go|pick|choose|use|do|keep|drop|remove|suggest|opt)\b"
-    r"|(?<!if )(?<!how )(?<!what )\bwe (?:should|need to)\b|^(?:\w+,? ){0,3}(?<!if )(?<!how )(?<!what )we (?:could"
+    r"|(?<!if )(?<!how )(?<!what )\bwe (?:should|need to)\b(?! now\b)"
+    r"|^(?:\w+,? ){0,3}(?<!if )(?<!how )(?<!what )we (?:could"
     r"|can)\b"
     r"|\bi (?:choose|pick|opt for)\b|\bi(?:'d| would) like to (?:use|do|go|take|proceed|choose)\b"
     r"|^(?:yes|yeah|yep|sure|ok(?:ay)?|perfect|great)\b[,.! ]*(?:please |then |let'?s |go ahead and )*"
@@ -289,7 +291,8 @@ _ASKED_BEHIND = regex(r"[,;.]? (?:can|could|would) you\b|[,;.] why\b|[,;.] pleas
 _THING = "issue|problem|bug|root cause|cause|error|culprit|failure"
 _FAILS = regex(
     rf"\b(?:the|a|another|this|main|real|new|critical|subtle|only) (?:\w+ ){{0,2}}(?:{_THING})s?(?: here)?"
-    r"(?: with [\w `'./-]{2,40})? (?:is|was|are|were|seems|appears|lies|occur\w*|comes|came|happens|says|trace shows)\b"
+    r"(?: with [\w `'./-]{2,40})? (?:is|was|are|were|seems|appears|lies|occur\w*|comes|came|happens|says"
+    r"|trace shows)\b"
     rf"|\bthere(?:'s| is| are| was| were) (?:still |also )?(?:an?|\d{{1,9}}|some|several)? ?(?:\w+ ){{0,2}}(?:{_THING}"
     r"|test failures?|lint (?:errors?|issues?))s?\b"
     rf"|^\W*(?:{_THING})s?\W{{0,3}}:\W{{0,3}}\w.{{15,}}|\b(?:is|are) (?:also |actually )?an? (?:\w+ )?(?:bug|problem)\b"
@@ -315,7 +318,8 @@ _NO_FAILURE = regex(
     r"\b(?:no|any|without|zero|0|avoid|prevent|handle|handles|handling|in case of) (?:\w+ ){0,2}"
     r"(?:errors?|issues?|problems?|bugs?|failures?|exceptions?)\b"
     r"|^(?:no problem|if|when|whether|in case|once|unless)\b|\b(?:let me|let's|i'll|i will|i need to|now|to) "
-    r"(?:\w+ ){0,2}(?:check|see|look|verify|find|understand|investigate|debug|figure|fix|address|resolve|reproduce|test"
+    r"(?:\w+ ){0,2}(?:check|see|look|verify|find|understand|investigate|debug|figure|fix|address|resolve|reproduce"
+    r"|test"
     r"|read|examine|determine|confirm)\b"
     r"|\b(?:might|may|could|would|should|can) (?:\w+ ){0,2}(?:fail|be|cause|break|occur|happen|crash|error)\b"
     r"|\bbug fix\b|\b(?:nothing|ensures?|as expected|even if|unrelated)\b|\bapologi[sz]e\b|\bif (?:you|there|the|it"

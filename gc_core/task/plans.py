@@ -54,7 +54,7 @@ def plan_of(item: Item) -> tuple[Step, ...] | None:
     return None
 
 
-def told_plan(text: str) -> tuple[Step, ...] | None:
+def plan_in_text(text: str) -> tuple[Step, ...] | None:
     """Return the plan that an assistant's text lists, with boxes or, under a line that announces one, with numbers."""
     boxes = _BOX.findall(text)
     if boxes:
@@ -162,12 +162,12 @@ def _text_of(given: Mapping[str, Any]) -> str:
 def _status(given: Mapping[str, Any]) -> str:
     if given.get("done") is True or given.get("completed") is True:
         return COMPLETED
-    told = str(given.get("status", given.get("state", ""))).lower().replace(" ", "_")
-    if told in _DONE:
+    status = str(given.get("status", given.get("state", ""))).lower().replace(" ", "_")
+    if status in _DONE:
         return COMPLETED
-    if told in _ACTIVE:
+    if status in _ACTIVE:
         return ACTIVE
-    return CANCELLED if told in _GONE else PENDING
+    return CANCELLED if status in _GONE else PENDING
 
 
 def _new(step: Step, item: Item, by: str) -> SubGoal:

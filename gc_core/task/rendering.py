@@ -115,13 +115,13 @@ class _Line:
 
     kind: str
     place: int
-    tell: Callable[[], str]
+    render: Callable[[], str]
     rank: tuple[int, ...]
     lead: str = ""
 
     @functools.cached_property
     def text(self) -> str:
-        return self.tell()
+        return self.render()
 
 
 def state_text(state: TaskState, max_tokens: int, count: Callable[[str], int]) -> StateText:
@@ -215,7 +215,7 @@ class _Filling:
             room, self.left, head = room - cost, self.left - cost, 0
 
     def _cost_of_line(self, line: _Line) -> int:
-        """Return the cost of a line; one that continues a line costs no lead of its own."""
+        """Return the cost of a line; one that continues a line has no lead."""
         follows = bool(line.lead) and line.lead in self._leads
         key = line, follows
         if key not in self._costs:
@@ -249,8 +249,8 @@ def _text(top: str, lines: Sequence[_Line], chosen: Iterable[_Line]) -> str:
             parts += [_HEADS[kind], *_joined(own)]
     left = _left_out(lines, shown)
     if left:
-        told = ", ".join(f"{number:,} {kind}" for kind, number in left.items())
-        parts.append(f"[gc: left out here: {told}; all were kept, and can be searched and recalled by their item]")
+        counts = ", ".join(f"{number:,} {kind}" for kind, number in left.items())
+        parts.append(f"[gc: left out here: {counts}; all were kept, and can be searched and recalled by their item]")
     return "\n".join(parts)
 
 
@@ -371,8 +371,8 @@ def _error(entry: ErrorPattern) -> str:
     found = entry.resolution
     after = f"; {_short(found.after, _REASON_CHARS)} came before ({found.after_item})" if found.after else ""
     same = found.text == entry.text
-    told = "" if same else f" was overcome ({found.item}): {_short(found.text, _REASON_CHARS * 2)}"
-    return f"{line}{told}{after}"
+    solved = "" if same else f" was overcome ({found.item}): {_short(found.text, _REASON_CHARS * 2)}"
+    return f"{line}{solved}{after}"
 
 
 def _lesson(lesson: Resolution, error: ErrorPattern) -> str:

@@ -46,6 +46,70 @@ ASKS: Final = regex(
 )
 """A question without its mark."""
 
+QUERIES: Final = regex(
+    r"^\W*(?:(?:and|but|so|also|und|aber|et|y|e|en|i|а|и|ve)\W+)?(?:"
+    r"(?:who|whose|which|why|how|where|what)\b(?! (?:possible|applicable|needed)\b)(?!.{3,200}\b(?:is|are|stays?|goes"
+    r"|belongs?|remains?|gets?|has|have)\b)"
+    r"|any (?:news|idea|chance|luck|update|progress|thoughts?|clue|word)\b|(?:do|does|did|have|has|is|are|was|were"
+    r"|could"
+    r"|would|should|can|will) (?:you|they|we|he|she|i|this|that|there|anyone|anybody|someone|somebody)\b"
+    # German, Dutch: a comma would end a clause that is the subject of another one.
+    r"|(?:weißt|kannst|hast|bist|könntest) du\b|(?:warum|wieso|weshalb|wann|wo|woher|wohin|wie|wer|was|wem|wen"
+    r"|welche[rsnm]?)\b(?! (?:immer|gesagt|gehabt|besprochen|vereinbart|üblich|möglich|bei|beim|im|oben)\b)[^,]*$"
+    r"|(?:ist|sind|gibt|geht|hat|war|kann|kommt|macht) (?:es|das|der"
+    r"|die|man|ich|wir|er|sie)\b[^,]*$|(?:waarom|wanneer|hoeveel|hoe|welke?|wie|wat|waar)\b[^,]*$|weet (?:je|u)\b"
+    # French, Spanish, Italian, Portuguese.
+    r"|c'est (?:quoi|qui|où|quand)\b|est-ce\b|qu'est-ce\b|quel(?:le)?s?\b|pourquoi\b|combien\b|où\b|tu sais|vous savez"
+    r"|comment (?:ça|on|je|tu|il|elle|vous|se)\b|y a-t-il|(?:por qué|cuál|cuáles|cuánt\w+|cómo|dónde|cuándo|quién"
+    r"|qué)\b"
+    r"|(?:¿|sabes (?:si|cuándo|dónde|cómo|qué)\b)|perché\b|(?:dove|quale|quali|quant[oaie])\b[^,]*$"
+    r"|(?:che )?cosa\b[^,]*$"
+    r"|sai (?:se|quando|dove|come|chi|che|cosa|perché)\b|por ?qu[eê]\b(?! )|(?:qual|quais|cadê|será que|tem como)\b"
+    r"|(?:vc|você|voce)? ?sabe (?:se|quando|onde|como|qual)\b|dá (?:pra|para)\b"
+    # Polish, Russian.
+    r"|(?:dlaczego|czemu|czy|gdzie|skąd|ile|kto|który|która|które)\b[^,]*$|jak (?:się|to|mogę|można|długo"
+    r"|często)\b[^,]*$"
+    r"|(?:почему|зачем|где|когда|сколько|кто|откуда|куда|какой|какая|какие|можно ли)(?![\w-])[^,]*$)"
+    r"|\b(?:neden|niye|nasıl|ne zaman|nerede)\b|[а-яё]+ ли\b"
+    r"|^.{0,8}(?:为什么|怎么|什么时候|哪[个里些]|多少|几点|是不是|有没有|能不能|可不可以)(?!.{0,40}[都要就])"
+    r"|(?:なぜ|どうして|どうやって|いつ|どこ|どれくらい|何).{0,40}(?:か|の|だろう)[。.]?$|(?:の|る|た|い)か[。.]?$"
+    r"|(?:かな|だっけ)[。.]?$"
+    r"|(?:왜|언제|어디|얼마나|어떻게|무슨|누가|몇) .{0,60}(?:(?<!세)요|까|나|지|죠)[.]?$|क्यों|क्या|कैसे|कहाँ|कौन",
+    re.IGNORECASE,
+)
+"""A question without its mark, by its first words; a norm may begin like one."""
+
+INTERJECTIONS: Final = regex(
+    r"^\W*(?:u+gh|argh|meh|aww?|yay|oops|ouch|boh|beh|mah|uff|puh|oje|bah|bof|oups|zut|puxa|nossa|eita|ojej|oho|ух|ой"
+    r"|эх"
+    r"|ага|угу|ну|vay|haydi|哎|唉|哇|呀|わあ|うわ|おお|いやあ|와|헐|오|아|ok(?:ej|ay)?\W+dalej|no dobra|ciao"
+    r"|na\W)(?![\w-])"
+    r"|[, ](?:eh|huh|lol|haha|hein|né|hè|mate|buddy)\W*$|^[^(]*\){2,}\W*$|^\W*happy \w+\W*$|^\W*you(?:'re"
+    r"| are) (?:an?|the|so)\b"
+    r"|^\W*(?:well,? )?(?:that|this) was (?:an?|fun|great|nice|quick|fast|close|easy)\b|^\W*sorry (?:for|about"
+    r"|that)\b|\bje vois\b",
+    re.IGNORECASE,
+)
+"""Small talk, by its exclamations."""
+
+FRAGMENT: Final = _words(
+    "not even|last (?:week|month|year|night|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+    r"|(?:around|about|roughly) \\d+",
+    "nicht (?:ein)?mal|même pas|vers \\d+|ni siquiera|nemmeno|neanche|nem (?:mesmo|sequer)|niet eens|nawet nie|даже не",
+    start=True,
+)
+"""It begins like the answer to a question, and says nothing by itself."""
+
+SYMPTOM: Final = regex(
+    r"^\W*(?:the|that|this|same|der|die|das|le|la|el|il|lo|o|a|de|het) (?:same )?(?:error|bug|crash|problem|issue"
+    r"|warning"
+    r"|flicker|fehler|absturz|warnung|erreur|plantage|problème|fallo|aviso|errore|problema|erro|fout|melding)\b"
+    r" (?!must|should|may|has to)|^\W*(?:same (?:error|bug|problem|issue)|mismo error|même erreur|stesso errore"
+    r"|ta sama|та же)",
+    re.IGNORECASE,
+)
+"""It describes something that is wrong."""
+
 YES: Final = _words(
     "yes|yeah|yep|yup|sure|right|correct|exactly|ok|okay|true|indeed|of course|absolutely|definitely",
     "ja|jep|genau|stimmt|richtig|klar|natürlich|doch",
@@ -70,6 +134,19 @@ UNKNOWING: Final = _words(
     dense="不知道|不清楚|也许|可能吧|わかりません|分かりません|知りません|たぶん|몰라요|모르겠|아마",
 )
 """An answer that leaves it open."""
+
+GUESSES: Final = _words(
+    "i guess|i suppose|i'd say|possibly|probably|as far as i (?:know|remember)|if i remember|not that i",
+    r"(?:ich )?glaub(?:e)? (?:ich|im|in|das|die|der|es)|müsste ich|(?:mir|bin) nicht sicher|wahrscheinlich|soweit ich",
+    "je crois|sans doute|pas sûre?|il me semble|probablement|creo|no estoy segur[oa]|me parece|supongo|seguramente",
+    "credo|boh|mi (?:pare|sembra)|non sono sicur[oa]|probabilmente|acho(?! (?:melhor|mais|que fica))"
+    "|não tenho certeza|se não me engano|provavelmente|volgens mij|ik geloof|waarschijnlijk|ben niet zeker",
+    r"wydaje mi się|chyba(?!,? że)|nie jestem pew\w+|nie pamiętam|prawdopodobnie|вроде(?: бы)?|кажется|не помню"
+    r"|не уверен\w?|скорее всего|sanırım|gibi(?=\W*$)|galiba|emin değilim|hatırlamıyorum|herhalde",
+    dense="不太?确定|应该是.{1,30}吧|好像|大概|可能是|记不清|不记得|かもしれ|気がします|覚えていません|多分|글쎄"
+    "|기억이",
+)
+"""Someone guesses what is the case."""
 
 CHATS: Final = regex(
     r"^\W*(?:haha|hehe|jaja|ha ha|lol|mdr|wow|phew|cheers|anyway|valeu|moin|congrat|happy (?:new|birthday)|nice to"
@@ -105,36 +182,41 @@ MYSELF: Final = regex(
     r"|wir (?:sind|haben"
     r"|waren))\b"
     r"|^\W*(?:j'ai|j'étais|je (?:suis|vais|vois|crois|pense|sais)|on a |nous avons|nous sommes)"
-    r"|^\W*(?:yo |ya |nosotros )*(?:estoy|he|hemos|voy|creo|veo|tengo que|(?!\w+ité\b|clé\b|café\b|côté\b)\w{2,}[éí])\b"
+    r"|^\W*(?:(?:yo|ya|nosotros|no|lo|la|los|las|le|me|se|te) )*(?:estoy|he|hemos|voy|creo|veo|tengo que|(?!\w+ité\b"
+    r"|clé\b|café\b|côté\b)\w{2,}[éí])\b"
     r"|^\W*(?:io |noi )?(?:sono|ho|sto|abbiamo|siamo|credo|penso|vedo)\b"
-    r"|^\W*(?:eu |já |nós )*(?:estou|vou|acho que|vejo|tenho que|(?!datei|kartei|partei)\w{3,}ei)\b"
+    r"|^\W*(?:eu |já |nós |não )*(?:estou|vou|acho que|vejo|tenho que|(?!datei|kartei|partei)\w{3,}ei)\b"
     r"|^\W*(?:eu |já |nós )+\w{3,}i\b"
     r"|^\W*(?:ik|we) (?:heb|hebben|ben|zijn|was|waren|zie|denk|zal|ga|zit)\b|^\W*\w{3,}(?:łem|łam|liśmy|łyśmy)\b"
     r"|^\W*(?:я|мы)(?: \w+){0,2} \w+(?:л|ла|ли|лся|лась|лись)\b|^\W*я (?:сейчас|думаю|вижу|знаю)\b"
     r"|\w\w(?:dım|dim|dum|düm|tım|tim(?<!verbatim)|tum(?<!datum)(?<!entum)(?<!antum)(?<!wachstum)|tüm|dık|dik|duk|dük"
     r"|tık|tik(?<![sgil]tik)(?<!optik))\W{0,9}$"
-    r"|^我(?:刚|已经|在|正|觉得|看到|想|把|先)|了[。.]?$|ました[。.]?$|(?:았|었|했|였|갔|왔|났)(?:어요?|습니다|죠)[.。]?$",
+    r"|^我(?:刚|已经|在|正|觉得|看到|想|把|先)|了[。.]?$|ました[。.]?$|(?:았|었|했|였|갔|왔|났)(?:어요?|습니다"
+    r"|죠)[.。]?$",
     re.IGNORECASE,
 )
 """It reports what someone did, does or thinks."""
 
 ONESELF: Final = regex(
     r"^\W*i(?:'m|'ve|'ll)?\W+(?!\w+i\b)(?!(?:\w+ )?(?:want|expect|insist|prefer|need you|don'?t (?:want|like)|meant"
-    r"|said|mean|was))",
+    r"|said|mean|was))|^\W*never (?!need|feed|speed|seed|embed|exceed|succeed|proceed|shed|shred)(?:\w{2,}ed|saw|got"
+    r"|had"
+    r"|did|went|been)\b",
     re.IGNORECASE,
 )
-"""It says what someone must, can or does, and asks nothing of the agent."""
+"""It says what someone must, can, does or never did, and asks nothing of the agent."""
 
 FEELS: Final = regex(
     r"\b(?:i|i'm|i've|i'll)\b(?! (?:prefer|want|\w+i\b))|^\W*(?:lately|recently|sometimes|maybe|no (?:problem"
     r"|worries))\b"
-    r"|\b(?:feel|feels|feeling|hope|sorry|unfortunately)\b",
+    r"|\b(?:feel|feels|feeling|hope|sorry)\b",
     re.IGNORECASE,
 )
 """It is about the speaker."""
 
 THUS: Final = regex(
-    r",\s+(?:(?P<so>so(?! (?:that|far|much|many)\b)|also|deshalb|donc|du coup|así que|por eso|quindi|então|por isso|dus"
+    r"(?:,\s+|\s(?=so (?:please|don't|never|always|leave|use|keep|avoid|no|stick)\b))(?:(?P<so>so(?! (?:that|far|much"
+    r"|many)\b)|also|deshalb|donc|du coup|así que|por eso|quindi|então|por isso|dus"
     r"|więc|поэтому|так что|o yüzden)\s+|(?:and |but |so )?(?=(?:please |bitte )?(?:don't|do not|never|nie|niemals"
     r"|keine?|ne|jamais|nunca|mai|nooit|nigdy|не|никогда|asla)\b))",
     re.IGNORECASE,
@@ -146,15 +228,136 @@ PAST: Final = regex(
     r" ){1,5}"
     r"(?!need|feed|speed|seed|embed|exceed|succeed|proceed|shared\b|dedicated|hundred)(?:[a-z]{2,}ed|went|came|got"
     r"|was|were"
-    r"|did|said|told|sent|found|saw|took|made|ran|broke|began|left|lost|won|gave|fell|wrote|rang|kept)\b(?! to\b)"
+    r"|did|said|told|sent|found|saw|took|made|ran|broke|began|left|lost|won|gave|fell|wrote|rang|kept"
+    r"|froze|hung|woke|paid|bought|brought|caught|spoke|flew|grew|knew|threw|blew)\b(?! to\b)"
+    r"|^\W*(?:it|that \w+|he|she|they) (?:\w+ed|froze|hung|died|quit|broke|went|came|got|fell|ran)\b"
+    r"|\bhas (?:been and|answered|replied|arrived|called|written|left|gone|come|started|begun|finished|stopped|failed"
+    r"|crashed|signed|paid|sent|closed)\b|(?<!is )(?<!are )(?<!be )\bused to\b"
+    r"|^\W*(?:\w{2,}ed (?:in|at|back|out|up|down|off|well|fine|okay)|slept|went|came|got|saw|had|took|lost|forgot)\b"
     r"|\b(?:is|are|'s|'re|am|keeps?) (?:now |still |just |currently )?\w{2,}ing\b(?! \w+ (?:is|are)\b)"
     r"|\b(?:is|are|'s|'re) (?:now |still |all )?(?:down|back|up|blank|green|red|done|ready|fine|broken|gone|stuck"
     r"|empty"
-    r"|happy|full|online|offline|finished|live)\b(?: again| now)?\W{0,9}$|\bagain\W{0,9}$|\b(?:went|go|goes) through\b"
-    r"|^\W*(?:still|same|accidentally|typing|looks like|seems like|finally)\b",
+    r"|happy|full|online|offline|finished|live)\b(?: again| now)?(?:\W{0,9}$| and the\b)|\bagain\W{0,9}$|\b(?:went|go"
+    r"|goes) through\b"
+    r"|(?:^\W*|, )(?:heading|leaving|waiting|going(?! forward)|coming|typing|looking|trying|sitting|driving|walking"
+    r"|travell?ing|arriving"
+    r"|hoping|wondering|(?:down|up)loading|installing|re(?:boot|start|runn)ing) (?!.{0,120}\b(?:is|are|must|needs)\b)"
+    r"|^\W*(?:still|same|accidentally|looks like|seems like|finally)\b",
     re.IGNORECASE,
 )
 """It reports what happened, or what is temporarily the case."""
+
+HAPPENED: Final = regex(
+    # French: the perfect, and the imperfect of a pronoun.
+    r"\b(?:ai|as|a|avons|avez|ont)(?: (?:pas|déjà|encore|jamais|bien|rien|tous|tout))* (?!través|después"
+    r"|revés)(?:\w{3,}ée?s?|eu|reçu|vu|lu|mis"
+    r"|pris|fini|dit|fait|écrit|ouvert|répondu|perdu|rendu|choisi|réussi|compris|promis)\b"
+    r"|\b(?:est|sont|suis|sommes)(?: (?:déjà|bien|encore|pas))* (?:(?:re)?(?:tombé|parti|venu|arrivé|passé|allé|sorti"
+    r"|rentré|monté|descendu|resté)|planté|envoyé|fini)e?s?\b|\ben train de\b"
+    r"|\b(?:ça|c'|il|elle|on|j'|ils|elles|qui) ?(?:n'|ne |l'|y |m'|me |s'|se )?"
+    r"(?!(?:fai|sai|plai|paraî|connaî)t\b)\w{1,20}(?<!r)(?:ait|aient)\b"
+    # Spanish, Italian, Portuguese.
+    r"|\b(?:he|has|ha|hemos|han)(?: ya)? \w{3,}(?:ado|ido|cho|sto|rto)\b|\b(?!solo\b)\w{2,}(?:ó|ieron)\b(?<!só)"
+    r"|\b(?:está|están|sigue|siguen|estoy|seguimos|sta|stanno|sto|estão|estou) \w+(?:ndo)\b"
+    r"|\b(?:ho|ha|abbiamo|hanno)(?: (?:già|appena|ancora|anche|solo|mai))* (?!effetto|significato"
+    r"|risultato)\w{3,}(?:ato|uto|ito|tto|sso|rso|sto)\b"
+    r"|\bè (?:appena |già )?(?:ri)?(?:andat|arrivat|partit|tornat|cadut|uscit|entrat|venut|finit|success|rimast"
+    r"|crollat"
+    r"|saltat)[oa]\b"
+    r"|\b(?!estou\b|you\b)\w{3,}ou\b(?<!caribou)(?<!bayou)|\b\w{2,}(?:(?<![nczsśćź])iu"
+    r"|(?<!sep)(?<!comp)(?<!prep)(?<!decl)(?<!rep)(?<!t)(?<!g)[aeií]ram)\b"
+    # German, Dutch.
+    r"|\b(?:hat|haben|habe|hatten?|heeft|heb|hebben|hadden)\b(?!.{0,120}\b(?:geeinigt|beschlossen|entschieden"
+    r"|vereinbart"
+    r"|afgesproken|besloten)\b) (?:\S{1,30} ){0,8}(?:\w{0,8}ge\w{2,}(?:t|en|d)|\w{2,}iert|(?:be|er|ver)\w+(?:t|en"
+    r"|d))\b"
+    r"|\b(?:bin|sind|ist|ben|bent|zijn|is)\b (?:\S{1,30} ){0,8}(?:dabei|aan het \w+en|(?:\w{0,6})ge(?:gangen|kommen"
+    r"|fallen"
+    r"|laufen|flogen|fahren|stiegen|sunken|storben|stürzt|wesen|worden))\b|^\W*(?:ben|zit|sta|staat|zitten) \w+\W"
+    r"|\b(?:siamo|sono|sei|siete) (?:ri)?(?:andat|arrivat|partit|tornat|uscit|entrat|venut|rimast)[ie]\b"
+    # Polish, Russian: the first person, and what is said of things that run.
+    r"|\b\w{3,}(?:łem|łam|liśmy|łyśmy)\b|\b(?:prze|wy|przy|po|do)?(?:szedł|szł[aoy])\b|\btrwa(?:ją)? (?:już|jeszcze)\b"
+    r"|\b(?!\w*(?:kanał|materiał|dział|wspaniał|doskonał|zapał|ideał|sygnał|terminał|protokół)|(?:cał|mał|stał|biał"
+    r"|pozostał"
+    r"|trwał[aey]\b|był\w*by))\w{2,}[aiyeą]ł[aoy]?\b(?!by)"
+    r"|^\W*(?:[а-яё]+\W+){0,4}(?!файл|журнал|канал|терминал|раздел|отдел|протокол|материал|сигнал|интервал|стил|модел"
+    r"|школ|числ|дел|стол|цел|прави|символ|начал[оа]|шкал|сил|зала?\b|мал|бел|портал|капитал|филиал|потенциал|персонал"
+    r"|оригинал|квартал|метал|уз|уг|тел|нул|рол|парол|контрол|сел|гол|если\b|или\b)[а-яё]{2,}[аиеуыяо](?:л|ла|ло|ли"
+    r"|лся|лась|лось|лись)\b(?!.{0,120}\bбы\b)"
+    # Turkish: what goes on or not, of a speaker; and the past.
+    r"|\w(?<!isti)(?<!m[ıiuü])yorum\W{0,9}$|\b(?-i:(?=.{0,60}[ğışĞŞ]))\w{3,40}[dt][ıiuü]m?(?:,|\W{0,9}$)"
+    r"|네요[.!]?$|네요 |는 중(?:이|$)|고 있었|[っいしえれめけきせ]た[。.]?$|ところです|てしまい"
+    r"|^(?:没有?|还没)[,，。]",
+    re.IGNORECASE,
+)
+"""It reports what happened or goes on, by the tenses of languages other than English."""
+
+TEMPORARY: Final = _words(
+    "tomorrow|next (?:week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|nächste[nrs]? (?:woche|mal)"
+    "|demain|la semaine prochaine|mañana|domani|amanhã|semana que vem|volgende week|jutro|завтра|yarın|haftaya",
+    "still (?:no|nothing|nobody|waiting|down|broken)|back to normal|at last|for once|endlich|enfin|por fin"
+    "|(?<=\\w )finalmente|nog steeds|eindelijk|wreszcie|wciąż|наконец"
+    "|опять|снова|nihayet|sonunda|yine|opnieuw|de nuevo|otra vez|di nuovo|de novo|znowu|znów",
+    r"weer(?! te\b)|\w+t (?:jetzt|noch|nog|gerade)(?=,|\W*$| und | en )",
+    dense="明天|下周|明日|来週|내일|다음 주|终于|やっと|ようやく|드디어",
+)
+"""It has come at last, is so again, or is about one day to come: it will be over soon."""
+
+POINTS: Final = regex(
+    r"^\W*(?:(?:no|yes|nope|well|so|ok|ja|nee|nein|ne|oui|non|sí|si|sim|não|tak|nie|да|нет|evet|hayır)\b\W*)*"
+    r"(?:i'd go (?:with|for)\b|(?:both|neither|either|none) (?:of (?:them|those|these|the above)|please)\b"
+    r"|option \w\b|doesn't matter"
+    r"|the (?:[\w-]+ )?one\b|the (?:first|second|third|last|left|right|other)\b(?=\W*(?:please\W*)?$|[,.])"
+    r"|(?:die|der|das|den) (?:erste|zweite|dritte|vierte|letzte|andere|linke|rechte)[nrs]?\b(?=\W*$|[,.]"
+    r"| (?:variante|version|option|lösung|datei|bild)\b)|keins? von (?:beiden|denen)"
+    r"|(?:plutôt )?(?:le|la|les) (?:premi\w+|deuxième|second\w?|troisième|derni\w+|autres?)\b(?=\W*$|[,.])|cel(?:ui"
+    r"|le)-(?:ci|là)"
+    r"|(?:el|la|los|las) (?:primer\w|segund\w|tercer\w|últim\w|otr\w|del? \d+)\b(?=\W*$|[,.])|(?:las"
+    r"|los) dos(?: cosas)?\b(?=\W*$|[,.])"
+    r"|(?:va bene )?(?:il|la|l'|i|le) ?(?:prim|second|terz|ultim|altr)\w\b(?=\W*$|[,.])|solo (?:il|la) prim\w\b"
+    r"|(?:o|a|os|as) (?:primeir\w|segund\w|terceir\w|últim\w|outr\w)\b(?=\W*$|[,.])|(?:a opção|o|a) d[oae] (?:meio"
+    r"|cima|baixo)"
+    r"|(?:de|die|het) (?:eerste|tweede|derde|laatste|andere|linker|rechter)\b(?=\W*$|[,.])|allebei(?=\W*$|[,.])"
+    r"|geen van (?:beide|de twee)"
+    r"|t[aeęo]n? (?:pierwsz\w|drug\w|trzec\w|ostatni\w?)\b(?=\W*$|[,.])|ob(?:a|ie)(?=\W*$|[,.])|ani jedn\w"
+    r"|(?:перв|втор|трет|последн|друг)\w{2,3}\b(?=\W*$|[,.])|об[ае](?=\W*$|[,.])|ни тот"
+    r"|(?:ilki|ikincisi|üçüncüsü|sonuncusu|öbürü|diğeri|ikisi|hiçbiri)(?=\W*$|,))"
+    r"|^\W*(?:第[一二三四]个|两个都|都可以|都行|(?:左|右|上|下)の?(?:ほう|方)|[一二三]番目|[一二三]つ目|どちらも|両方"
+    r"|둘 다"
+    r"|첫 번째|두 번째|그거|그걸로)|\bfor this one\W*$",
+    re.IGNORECASE,
+)
+"""It picks one of several things at hand, or says where it is."""
+
+SOFTENED: Final = regex(
+    r"\breal quick\b|^\W*\w+ (?:(?:mir|uns|das|die|den|es|doch|bitte) )*mal(?: (?:bitte|den|die|das|ein\w*|kurz"
+    r"|schnell|eben"
+    r"|nach|ob|was|wie|alle)\b|\W*$)|\beven (?:om|op|af|uit|aan|terug|naar|door|kijken)\b|\bpour voir\W*$|\ba ver\W*$"
+    r"|\b(?:pra|para) mim\W*$|^\W*[а-яё]+-ка\b|(?-i:[ğışç]).{0,60}\w(?:iver|uver|üver)\W{0,9}$|\w(?-i:ıver)\W{0,9}$"
+    r"|좀 .{0,20}(?:줘|주세요|줄래)|ちょっと.{0,20}て",
+    re.IGNORECASE,
+)
+"""It asks for a favour: once."""
+
+BEGS_DENSE: Final = regex(
+    r"(?:て|で)(?:ください|下さい|くれ|もらえ\w*|いただけ\w*|ね)?[。.!！]?$|(?:줘요?|주세요|주십시오|줄래)[.!]?$"
+)
+SOON_DENSE: Final = regex(
+    r"来週|明日|明後日|今週|今夜|今晩|今度|(?:この|その|あの|さっきの)[^、。]{0,12}を|내일|다음 주|이번|오늘|방금"
+    r"|(?<!\S)(?:이|그|저) (?!프로젝트|저장소|대화|팀)\S+[을를 ]"
+)
+"""A polite request, and what fixes it to something at hand or to a day, in languages that end with the verb."""
+
+POINTED: Final = regex(
+    r"^\W*(?!(?:if|when|whenever|in|on|for|with|after|before|because|since|as|until|unless|is|was|and|or|but|only|not"
+    r"|all"
+    r"|of|to|by|from|about|than|while|once|like|se|si|que|cuando|quando|quand|todo|sobre|jeśli|если|wenn|falls|als"
+    r"|dass|de|en|con|per|di|da|em|com|für|mit|bei|in|an|auf|nach|vor|zu|pour|dans"
+    r"|sur|avec|op|bij|voor|na|w|z|do|po|dla|в|на|с|для|по|о)\b)[^\W\d_]+(?: (?:up|out|down|off|me|mir|mal))? "
+    r"(?:this|these|diese[rnsm]?|cet|cette|est[ao]|quest[oa]|deze|tego|эту|этот|bunu|şunu)\b|^\W*(?:şu|şunu|bunu)\b",
+    re.IGNORECASE,
+)
+"""An order whose object is at hand."""
 
 DOCUMENT: Final = regex(
     r"^\W*(?:§|article \d|artikel \d|art[íi]c[ou]lo \d|artigo \d|madde \d|제\d+[조장]"
@@ -174,8 +377,19 @@ DOCUMENT: Final = regex(
 )
 """It is worded like documents, contracts, letters and programs, not like speech."""
 
+PARTIES: Final = regex(
+    r"\b(?:(?:ver)?mieter|auftragnehmer|auftraggeber|lizenznehmer|locataire|bailleur|prestataire|arrendatari[oa]"
+    r"|arrendador"
+    r"|contratista|conduttore|locatore|appaltatore|locatári[oa]|contratad[oa]|(?:ver)?huurder|opdrachtnemer|najemca"
+    r"|zleceniobiorca|wykonawca|арендатор|арендодатель|исполнитель|заказчик|kiracı|yüklenici)\b|乙方|甲方|利用者は"
+    r"|[을갑]은 ",
+    re.IGNORECASE,
+)
+"""It names a party to a contract: what one must do is no rule of the user."""
+
 LEANS: Final = regex(
-    r"^\W*(?:and |but |so )?(?:that|this|it|they|those|these|he|she)(?:'s|'re|'ll)?\W+(?:is|are|was|were|would|will"
+    r"^\W*(?:das|es|dat|c') ?(?:waren?|was|était)\b|^\W*(?:and |but |so )?(?:that|this|it|they|those|these|he"
+    r"|she)(?:'s|'re|'ll)?\W+(?:is|are|was|were|would|will"
     r"|means?|\w{3,}s|a|an"
     r"|the|not|just|all|what|why|how|where)\b|^\W*(?:(?:and|but|so|well)\W+)?(?:it|that)'s (?:\w+ ){0,3}\w+\W*$"
     r"|^\W*(?:your|so|therefore|thus|hence|otherwise|apart from that|deshalb|darum|also|donc|du coup|por eso|así que"
@@ -243,7 +457,8 @@ RECENT: Final = _words(
     "dziś|dzisiaj|wczoraj|właśnie|przed chwilą|dopiero co|rano",
     "сегодня|вчера|только что|сейчас|недавно|утром|уже",
     "bugün|dün|az önce|demin|şimdi|biraz önce|bu sabah",
-    dense="今天|昨天|刚才|刚刚|刚|今早|已经|今日|昨日|さきほど|先ほど|さっき|たった今|今朝|방금|지금|오늘|어제|아까|이미",
+    dense="今天|昨天|刚才|刚刚|刚|今早|已经|今日|昨日|さきほど|先ほど|さっき|たった今|今朝|방금|지금|오늘|어제|아까"
+    "|이미",
 )
 """It is about this very moment, or what has just happened."""
 
@@ -257,32 +472,38 @@ LASTING: Final = _words(
 """It applies from this moment on."""
 
 NORM: Final = _words(
-    r"must(?:n't)?|always|never|only|every(?:thing|where|body|one)?|each|all|any(?:thing)? (?:over|above|below|that)"
+    r"must(?:n't)?|always|never|any(?:thing)? (?:over|above|below|that)"
     "|may not|not (?:allowed|permitted|accepted|acceptable)|has to|(?<!\\bi )have to|needs? to|should(?:n't)?"
-    "|shall|at (?:least|most)|no more than|no less than"
-    "|max(?:imum)?|min(?:imum)?|whenever|unless|forbidden|required|requires?|nobody|no[ -]one|nothing|stays?"
-    "|remains?|by default|from now on|cannot|can't be|are to be|is to be|belongs?|needs|no longer|off limits",
-    "immer|nie|niemals|jede[rsnm]?|alle[rsnm]?|muss|müssen|darf|dürfen|soll(?:en|te|ten)?|grundsätzlich|nur"
-    "|mindestens|höchstens|ab sofort|niemand|verboten|gehören|gehört|sonst|erst",
-    "toujours|jamais|chaque|tous|toutes|doi(?:t|vent)|il faut|uniquement|seulement|au (?:moins|plus)|désormais"
-    "|interdit|personne|obligatoire",
-    "siempre|nunca|jamás|cada|tod[oa]s|debe[n]?|hay que|sólo|solo|al menos|como (?:máximo|mínimo)|a partir de ahora"
-    "|prohibido|nadie|no se (?:permiten?|aceptan?|admiten?)",
-    "sempre|mai|ogni|tutt[ie]|dev(?:e|ono)|bisogna|soltanto|solo|almeno|al massimo|d'ora in poi|vietato|nessuno",
-    "nunca|cada|tod[oa]s|devem?|tem que|têm que|só|apenas|somente|pelo menos|no máximo|proibido|ninguém"
-    "|não (?:é|são) (?:aceit|permitid)[oa]s?",
-    "altijd|nooit|elke?|ieder(?:e|een)?|alle|moet(?:en)?|mag|mogen|alleen|pas|minstens|hoogstens|voortaan|verboden"
-    "|niemand",
-    r"zawsze|nigdy|każd\w{1,4}|wszystkie|mus(?:i|zą)|trzeba|należy|powinn\w{1,3}|tylko|co najmniej|najwyżej|od teraz"
-    "|nie wolno|nikt|zabronione",
-    r"всегда|никогда|кажд\w{2,3}|все[мх]?|долж\w{2,3}|нужно|надо|следует|только|не менее|не более|отныне|нельзя"
-    "|никто|запрещено",
-    "her zaman|asla|her|tüm|bütün|gerek(?:ir|li)?|lazım|zorunda|yalnızca|sadece|en (?:az|fazla|çok)|bundan sonra"
-    "|yasak|kimse|hiçbir",
-    dense="必须|一律|总是|永远|不要|不得|禁止|不能|不准|每[个次天条]|只[能有用]|至少|至多|最多|统一|必ず|常に|絶対|すべて|全て|毎回|のみ"
-    "|禁止|なければ|べき|반드시|항상|절대|모든|전부|금지|해야|만 ",
+    "|shall|no more than|no less than"
+    "|max(?:imum)?|min(?:imum)?|whenever|unless|forbidden|required|requires?"
+    "|by default|from now on|cannot|can't be|are to be|is to be|belongs?|needs|no longer|off limits",
+    "immer|nie(?![^\\n]{0,120}[łąęśćżźń])|niemals|muss|müssen|darf|dürfen|soll(?:en|te|ten)?|grundsätzlich"
+    "|mindestens|höchstens|ab sofort|verboten|untersagt|verpflichtet|gehören|gehört|sonst",
+    "toujours|jamais|doi(?:t|vent)|il faut|uniquement|désormais|interdit|obligatoire",
+    "siempre|nunca|jamás|debe[n]?|hay que|como (?:máximo|mínimo)|a partir de ahora|prohibido|no se (?:permiten?"
+    "|aceptan?|admiten?)",
+    "sempre|(?<!en )(?<!im )(?<!fin )mai|dev(?:e|ono)|bisogna|al massimo|d'ora in poi|vietato",
+    "nunca|devem?|tem que|têm que|no máximo|proibido|não (?:é|são) (?:aceit|permitid)[oa]s?",
+    "altijd|nooit|moet(?:en)?|mag|mogen|pas (?:als|na|nadat|wanneer|op|vanaf)|minstens|hoogstens|voortaan|verboden",
+    r"zawsze|nigdy|mus(?:i|zą)|trzeba|należy|powinn\w{1,3}|co najmniej|najwyżej|od teraz|nie wolno|zabronione",
+    r"всегда|никогда|долж\w{2,3}|нужно|надо|следует|не менее|не более|отныне|нельзя|запрещено",
+    "her zaman|asla|gerek(?:ir|li)?|lazım|zorunda|en (?:az|fazla|çok)|bundan sonra|yasak",
+    dense="必须|一律|总是|永远|不要|不得|禁止|不能|不准|每[个次天条]|只[能有用]|至少|至多|最多|统一|必ず|常に|絶対"
+    "|毎回|のみ"
+    "|禁止|なければ|べき|반드시|항상|절대|금지|해야",
 )
 """It says what must, may not, always or never is."""
+
+EXTENT: Final = _words(
+    "only|every(?:thing|where|body|one)?|each|all|at (?:least|most)|nobody|no[ -]one|nothing|stays?|remains?",
+    "jede[rsnm]?|alle[rsnm]?(?! (?:\\d|una|due|tre|ore)\\b)|nur|niemand|erst|chaque|tous|toutes|seulement"
+    "|au (?:moins|plus)|personne|cada|tod[oa]s|sólo|solo|al menos|nadie|ogni|tutt[ie]|soltanto|almeno|nessuno",
+    "só|apenas|somente|pelo menos|ninguém|elke?|ieder(?:e|een)?|alleen|niemand",
+    r"każd\w{1,4}|wszystkie|tylko|nikt|кажд\w{2,3}|все[мх]?|только|никто",
+    "her(?= (?:zaman|gün|gece|hafta|ay|şey|biri|bir|[^\\n]{0,80}(?-i:[ğışç])))|tüm|bütün|yalnızca|sadece|kimse|hiçbir",
+    dense="すべて|全て|모든|전부|만 ",
+)
+"""It says of how much something is true: a norm, unless it is news."""
 
 GENERAL: Final = _words(
     "always|never|every time|each time|whenever|when|before|after|unless|while|from now on|in future|without asking"
@@ -307,7 +528,8 @@ THIS_ONE: Final = _words(
 """Its order is carried out once, and now."""
 
 STEP_DENSE: Final = regex(
-    r"给我看|看看|看一下|帮我|打开|运行|跑一|画|列出|检查一下|修复|见せて|教えて|直して|作って|調べて|試して|実行して|確認して|開いて"
+    r"给我看|看看|看一下|帮我|打开|运行|跑一|画|列出|检查一下|修复|见せて|教えて|直して|作って|調べて|試して|実行して"
+    r"|確認して|開いて"
     r"|見て|お願い|보여|고쳐|만들어|알려|확인해|실행해|열어|찾아|돌려|해 봐|해봐"
 )
 """An order for one step, in languages that end with the verb or write without blanks."""
@@ -339,13 +561,14 @@ PREFERS: Final = _words(
     "|желательно|по-моему|приятнее",
     r"tercih\w{0,8}|severim|seviyorum|hoşuma|isterim|mümkünse|bence|daha iyi olur|keşke|\w{2,20}(?:meyelim|mayalım)"
     "|rahat ediyorum",
-    dense="更?喜欢|偏好|更愿意|倾向|最好|希望|习惯用|好みです|好きです|ほうが|方が|助かります|嬉しい|うれしい|いいと思|좋아|좋겠|선호"
+    dense="更?喜欢|偏好|更愿意|倾向|最好|希望|习惯用|好みです|好きです|ほうが|方が|助かります|嬉しい|うれしい"
+    "|いいと思|좋아|좋겠|선호"
     "|편해|편합니다|싫어|으면 합니다|면 해요|가능하면",
 )
 """It states a preference."""
 
 CORRECTS: Final = regex(
-    r"^\W*(?:(?:hm+|oh|ah)\W+)?(?:(?:no )?(?:no|nope|nein|non|não|nie|nee|нет|hayır)\s*[,.;:—–-]|not quite|wrong"
+    r"^\W*(?:(?:hm+|oh|ah)\W+)?(?:(?:no )?(?:no|nope|nein|nö|ne|non|não|nie|nee|нет|hayır)\s*[,.;:—–-]|not quite|wrong"
     r"|correction"
     r"|actually|change of plans?|sorry, i|look closer|again:|falsch|eigentlich|pas tout à fait|en fait|en realidad"
     r"|in realtà"
@@ -370,7 +593,8 @@ CORRECTS: Final = regex(
     r"|я (?:имел[а]? в виду|говорил[а]? про|говорил[а]? о)|ты (?:пере)?путал\w{0,3}|ты перепутал\w?|вы перепутали"
     r"|неверно|а не|вместо"
     r"|kastettim|kastetmiştim|bahsediyordum|demek istedi\w{1,3}|karıştır\w{2,8}|yanlış|değil|yerine)\b"
-    r"|^不对|^不是|^错了|搞混|搞错|我(?:说的|指的)是|而不是|改成|改到|^逆です|違います|違って|間違|ではなく(?:て)?|じゃなく"
+    r"|^不对|^不是|^错了|搞混|搞错|我(?:说的|指的)是|而不是|改成|改到|^逆です|違います|違って|間違|ではなく(?:て)?"
+    r"|じゃなく"
     r"|という意味|^아니(?:요|오)|틀렸|헷갈|말한 (?:건|것은)|말고|아니라",
     re.IGNORECASE,
 )
@@ -394,7 +618,8 @@ SOURCE: Final = _words(
     r"instrukcj\w|podręcznik\w?|fragment|licencj\w|wynik|według|pisze|cytat|umow\w|regulamin\w?|tekst",
     r"инструкци\w|руководств\w|отрывок|лиценз\w\w?|вывод|лог|согласно|пишет|цитата|договор\w?|письм\w|памятк\w|текст",
     r"kılavuz(?:dan|da|un)?|talimat\w{0,4}|lisans\w{0,3}|çıktı|alıntı|sözleşme\w{0,4}|metin|yazıyor|broşür\w{0,4}",
-    dense="说明书|手册|摘录|原文|协议|条款|日志|报错|输出|邮件|引用|文档里?写|説明書|マニュアル|抜粋|原文|規約|ログ|出力|メール|引用|안내문"
+    dense="说明书|手册|摘录|原文|协议|条款|日志|报错|输出|邮件|引用|文档里?写|説明書|マニュアル|抜粋|原文|規約|ログ"
+    "|出力|メール|引用|안내문"
     "|설명서|매뉴얼|발췌|원문|약관|로그|출력|메일|인용",
 )
 """A label that names the source of the words after it."""

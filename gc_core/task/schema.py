@@ -64,12 +64,12 @@ def validated(answer: str | Mapping[str, Any], items: Sequence[Item], state: Tas
         raise StateError(f"$: expected an object with {_fields()}, got {type(given).__name__}")
     own = sorted(_OWN & given.keys())
     if own:
-        raise StateError(f"$.{own[0]}: is the core's own; expected an object with {_fields()} alone")
+        raise StateError(f"$.{own[0]}: is the core's own; expected an object with only {_fields()}")
     try:
         made = _converter().structure(_named(given), TaskState)
     except cattrs.BaseValidationError as error:
-        told = cattrs.transform_error(error)
-        raise StateError("; ".join(told[:_MOST_NAMED]) or str(error)) from error
+        messages = cattrs.transform_error(error)
+        raise StateError("; ".join(messages[:_MOST_NAMED]) or str(error)) from error
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise StateError(f"$: {type(error).__name__}: {error}; expected an object with {_fields()}") from error
     cursor = attrs.evolve(state.cursor, newest=items[-1].id) if items else state.cursor

@@ -41,9 +41,23 @@ _MACHINE = regex(
     r"\s*(?:[<>]|\"[\w-]+\":|hint:|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]"
     r"|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR"
     r"|[:\[(!])"
-    r"|Traceback\b|File \"|at [\w.$<>]+ ?\(|[+-]{3} |@@ |\$ |//|[│┃➜❯]|-\w, --\w|[\w-]+: ['\"]|\w+\.\.\w+\s)",
+    r"|Traceback\b|(?:FATAL|FEHLER|ERREUR|ERRO|ERRORE|FOUT|BŁĄD|ОШИБКА|HATA|LÍNEA|LIGNE|ZEILE|LINE|DETAIL"
+    r"|HINT)(?: \d+)?: "
+    r"|(?:art\.|§|clause|step|schritt|étape|paso|passo|stap|krok|шаг|adım) ?\d+(?:[.: ]| -)(?! (?:is|are|has|must)\b)"
+    r"|(?:внимание|dikkat|uwaga|achtung|attenzione|atención|atenção|let op)!"
+    r"|File \"|at [\w.$<>]+ ?\(|[+-]{3} |@@ |\$ |//|[│┃➜❯]|-\w, --\w|[\w-]+: ['\"]|\w+\.\.\w+\s)",
     re.IGNORECASE,
 )
+_SETTING_LINE = regex(r"[ \t]{1,16}[a-z][\w.-]*: \S")
+_HEADER = regex(
+    r"(?:from|to|cc|subject|date|von|an|betreff|datum|de|à|objet|para|asunto|fecha|da|a|oggetto|assunto|data|van|aan"
+    r"|onderwerp|od|do|temat|от|кому|тема|дата|kimden|kime|konu|发件人|收件人|主题|差出人|宛先|件名|보낸 사람"
+    r"|받는 사람|제목)"
+    r"\s?[:：]\s*\S",
+    re.IGNORECASE,
+)
+"""A line at the head of a letter; two of them begin one."""
+
 _LABEL = regex(rf"^[^:：]{{1,{_LABEL_CHARS}}}[:：]\s*")
 _SMILE = regex(r"[:;]-?[)D(P]\W*$|[\U0001F300-\U0001FAFF]\W*$")
 _PATH = regex(r"(?<!\S)(?:[~.]{0,2}/|[\w.-]+/[\w.-]+/)\S*")
@@ -56,6 +70,24 @@ _WISH = regex(
     r" )?to ",
     re.IGNORECASE,
 )
+_NO = regex(r"^\W*(?:(?:no|nope|nah|nein|ne|nö|non|não|nie|nee|нет|hayır|아니(?:요|오)?)\b\W*)+", re.IGNORECASE)
+_HURRIED = regex(
+    r"\b((?:do(?!nt (?:le|la|les|il|elle|on|nous|vous|je|tu|un|une)\b)|does|did|is|are|was|were|ca|wo|would|could"
+    r"|should"
+    r"|have|has|had)n(?=t\b)|(?:that|there|what)(?=s\b)|(?:you|they)(?=[rv]e\b)|(?:i|we)(?=ve\b)"
+    r"|i(?=m (?:not|on|at|a|just|still|only|so|also|back|\w+ing)\b))",
+    re.IGNORECASE,
+)
+_SAYS_NOTHING = (
+    *(phrases.QUERIES, phrases.INTERJECTIONS, phrases.FRAGMENT),
+    *(phrases.POINTS, phrases.SYMPTOM),
+)
+"""What lays nothing down, unless a strong word says that it does."""
+
+_TELLS = (phrases.MYSELF, phrases.HAPPENED, phrases.GUESSES, phrases.TEMPORARY)
+"""What is told so is news, also where it says of how much it is true."""
+
+_COMPOUND = regex(r"(?:pull|merge|change) requests?\b", re.IGNORECASE)
 _FIRST = regex(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _HAS_VERB = regex(
     r"^(?!(?:the|a|an|all|any|each|every|my|our|your|this|that|these|those|me|it)\b)(?:(?!to\b)[\w.'’/-]+ ){0,3}"
@@ -102,27 +134,35 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     """
     Return the sentences of a user's own words, without quotations; linear.
 
-    Mere statements do not count in a document, nor in a short answer to what the agent had ``asked``.
+    Mere statements do not count in a document, beside a quotation on its line, nor in a short answer to what the agent
+    had ``asked``.
     """
-    sentences = wording.sentences_of(_own(text))
+    own = _own(text)
+    sentences = wording.sentences_of(own)
+    beside = {each for line in own.split("\n") if _GONE in line for each in wording.sentences_of(line)}
     states = not (asked and len(text.split()) <= MOST_ANSWER) and len(sentences) <= MOST_SENTENCES
     found = [_sentence(each) for each in sentences if _GONE not in each]
-    return [each if states or each.form is not Form.STATEMENT else Sentence(each.text, None) for each in found]
+    return [
+        Sentence(each.text, None) if each.form is Form.STATEMENT and (not states or each.text in beside) else each
+        for each in found
+    ]
 
 
 @functools.lru_cache(maxsize=4_096)
 def form_of(sentence: str) -> Form | None:
     """Return the form in which a user's sentence states something; None if it does not. Cached; linear."""
-    plain = wording.straight(sentence).strip()
+    plain = _spelled(wording.straight(sentence).strip())
     if not _is_said(plain) or phrases.UNKNOWING.search(plain):
         return None
     form = _marked(plain)
+    if not phrases.NORM.search(plain) and any(pattern.search(plain) for pattern in _SAYS_NOTHING):
+        return None
     agreed = phrases.YES.match(plain)
     if agreed:
         rest = form_of(plain[agreed.end() :].lstrip(" ,.!;:-"))
         return rest if rest in {Form.NORM, Form.ORDER, Form.PREFERENCE} else None
     if phrases.CORRECTS.match(plain):
-        return Form.CORRECTION
+        return None if form is Form.CORRECTION and _contradicts(plain) else Form.CORRECTION
     return None if form is not Form.CORRECTION and _is_news(plain, form) else _in_kind(plain, _ordered(plain, form))
 
 
@@ -148,10 +188,13 @@ def _is_passage(quotation: str) -> bool:
 
 def _own_lines(lines: list[str]) -> Iterator[str]:
     introduced = False
-    for line in lines:
+    for place, line in enumerate(lines):
+        if _HEADER.match(line) and _HEADER.match("".join(lines[place + 1 : place + 2])):
+            yield _GONE
+            return
         if not line.strip():
             introduced = False
-        if introduced or _MACHINE.match(line):
+        if introduced or _MACHINE.match(line) or _SETTING_LINE.match(line):
             yield _GONE
             continue
         label = _LABEL.match(line)
@@ -170,7 +213,7 @@ def _sentence(text: str) -> Sentence:
     form = form_of(text)
     other = wording.asks(text) or phrases.DOCUMENT.search(text)
     cut = _CLAUSE.search(text) if form is None and not other else None
-    if cut:
+    if cut and not phrases.REQUESTS.search(text[: cut.start()]):
         rest = text[cut.end() :].strip()
         form = form_of(rest)
         text = rest if form is not None else text
@@ -201,6 +244,7 @@ def _is_said(plain: str) -> bool:
         or wording.asks(plain)
         or phrases.ASKS.search(plain)
         or phrases.DOCUMENT.search(plain)
+        or (phrases.PARTIES.search(plain) and phrases.NORM.search(plain))
     ):
         return False
     return sets_task(plain) and not phrases.CHATS.search(plain) and not _SMILE.search(plain)
@@ -212,7 +256,7 @@ def _marked(plain: str) -> Form | None:
         return Form.CORRECTION
     if phrases.REFUSES.search(plain) or phrases.PREFERS.search(plain):
         return Form.PREFERENCE
-    return Form.NORM if phrases.NORM.search(plain) else None
+    return Form.NORM if phrases.NORM.search(plain) or phrases.EXTENT.search(plain) else None
 
 
 def _is_news(plain: str, form: Form | None) -> bool:
@@ -221,10 +265,22 @@ def _is_news(plain: str, form: Form | None) -> bool:
         return phrases.LASTING.search(plain) is None
     if phrases.WANTS.match(phrases.ADDRESS.sub("", plain)):
         return False
-    if form is not None:
+    if form is not None and (form is Form.PREFERENCE or phrases.NORM.search(plain)):
         return form is not Form.PREFERENCE and phrases.ONESELF.search(phrases.ADDRESS.sub("", plain)) is not None
-    told = any(pattern.search(plain) for pattern in (phrases.MYSELF, phrases.PAST, phrases.LEANS, phrases.FEELS))
-    return told or wording.user_tells_failure(plain)
+    if any(pattern.search(plain) for pattern in _TELLS):
+        return True
+    if form is not None:
+        return phrases.ONESELF.search(phrases.ADDRESS.sub("", plain)) is not None
+    told = any(pattern.search(plain) for pattern in (phrases.PAST, phrases.LEANS, phrases.FEELS))
+    return told or wording.user_tells_failure(plain) or wording.tells_success(plain)
+
+
+def _contradicts(plain: str) -> bool:
+    """Return whether it contradicts what was said of the past: a correction of what is to be says nothing of it."""
+    rest = _NO.sub("", plain)
+    return rest != plain and any(
+        pattern.search(rest) for pattern in (phrases.MYSELF, phrases.HAPPENED, phrases.PAST, phrases.LEANS)
+    )
 
 
 def _ordered(plain: str, form: Form | None) -> Form | None:
@@ -234,11 +290,11 @@ def _ordered(plain: str, form: Form | None) -> Form | None:
         return None
     if phrases.LASTING.search(plain):
         return _at_least(form, Form.ORDER)
-    verb = _FIRST.match(_WISH.sub("", order))
+    verb = None if _COMPOUND.match(order) else _FIRST.match(_WISH.sub("", order))
     word, rest = (verb[0].lower(), verb.string[verb.end() :].strip()) if verb else ("", "")
     if word in phrases.LASTING_VERBS:
         return None if phrases.THIS_ONE.search(rest) and form is None else _at_least(form, Form.ORDER)
-    is_step = form is not Form.NORM and phrases.STEP_DENSE.search(plain) is not None
+    is_step = form is not Form.NORM and _is_favour(plain)
     if not is_step and (word not in phrases.STEP_VERBS | phrases.EITHER_VERBS or _HAS_VERB.match(rest)):
         return Form.STATEMENT if form is None else form
     if (
@@ -249,6 +305,19 @@ def _ordered(plain: str, form: Form | None) -> Form | None:
         return _at_least(form, Form.ORDER)
     again = phrases.GENERAL.search(plain) and not phrases.THIS_ONE.search(rest) and not phrases.DEICTIC.search(rest)
     return _at_least(form, Form.ORDER) if again else None
+
+
+def _is_favour(plain: str) -> bool:
+    """Return whether it asks for one thing, by softening words, or by what is at hand or soon."""
+    begs = phrases.BEGS_DENSE.search(plain) and phrases.SOON_DENSE.search(plain)
+    return bool(begs) or any(
+        pattern.search(plain) for pattern in (phrases.STEP_DENSE, phrases.SOFTENED, phrases.POINTED)
+    )
+
+
+def _spelled(plain: str) -> str:
+    """Return English with the apostrophes that hurried writers leave out."""
+    return _HURRIED.sub(r"\1'", plain)
 
 
 def _at_least(form: Form | None, other: Form) -> Form:

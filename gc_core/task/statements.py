@@ -1,4 +1,7 @@
-"""What users and assistants say: demands, decisions with their reasons, questions, errors and their resolutions."""
+"""
+Statements of users and assistants: demands, decisions with their reasons, questions, errors and
+their resolutions.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ class Said:
 
     Attributes:
         demands: User demands.
-        decisions: What was settled.
+        decisions: Settled decisions.
         corrections: Other sentences that may retract something.
         reasons: Sentences that give a reason.
         failures: Sentences that say something is wrong.

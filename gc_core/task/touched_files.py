@@ -1,4 +1,4 @@
-"""What calls touch: files, tests, symbols and services, and their relations."""
+"""Entities that calls touch: files, tests, symbols and services, and their relations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE, TEST, SYMBOL, SERVICE = "file", "test", "symbol", "service"
 _MOST_OF_A_CALL = 12
 _MOST_SYMBOLS = 8
 _COMMAND_CHARS = 4_000
-_LOOKED_CHARS = 16_000
+_SEARCHED_CHARS = 16_000
 _TAIL = 6_000
 _MOST_IMPORTS = 64
 
@@ -34,7 +34,7 @@ _PATH = regex(rf"(?<![\w@:/.-])(?:~?/)?(?:[\w@.-]+/+)*[\w@-][\w@.-]*\.(?:{_SUFFI
 _WRITTEN = regex(r"(?:>>?|\btee(?: -a)?|\bsed -i\S*(?: -e)?(?: '[^']*'| \"[^\"]*\")?|\btouch)\s*[\"']?$")
 _CHANGED = regex(r"\b(?:sed -i|patch|git apply|perl -p?i|black|ruff format|prettier --write)\b")
 _REMOVED = regex(r"\b(?:rm|git rm)\s+(?:-\w+\s+)*[\"']?$")
-_LOOKED_AT = regex(r"^\s*(?:cd [^&;]+(?:&&|;)\s*)?(?:cat|head|tail|less|more|sed -n|nl|wc|bat|grep|rg|ls|find)\b")
+_READS = regex(r"^\s*(?:cd [^&;]+(?:&&|;)\s*)?(?:cat|head|tail|less|more|sed -n|nl|wc|bat|grep|rg|ls|find)\b")
 _SERVICE = regex(r"\bhttps?://([\w.-]+(?::\d{1,5})?)|\b(localhost:\d{1,5}|127\.0\.0\.1:\d{1,5})")
 _FAILED_TEST = regex(rf"^(?:FAILED|FAIL:?|ERROR|✗|❌|×)\s+([\w./@-]+\.(?:{_SUFFIXES}))", re.MULTILINE)
 _DEFINED = regex(
@@ -94,7 +94,7 @@ def kind_of(path: str) -> str:
 
 def symbols_in(call: ToolCall) -> tuple[str, ...]:
     """Return the names that the texts of an edit define."""
-    found = (name for text in call.new_texts for name in _DEFINED.findall(text[:_LOOKED_CHARS]))
+    found = (name for text in call.new_texts for name in _DEFINED.findall(text[:_SEARCHED_CHARS]))
     return tuple(dict.fromkeys(found))[:_MOST_SYMBOLS]
 
 
@@ -122,7 +122,7 @@ def imported_by(text: str, names: Names, own: str) -> tuple[str, ...]:
     if "import" not in text and "require(" not in text and "#include" not in text:
         return ()
     found: dict[str, None] = {}
-    for place, line in enumerate(_IMPORTED.finditer(text[:_LOOKED_CHARS])):
+    for place, line in enumerate(_IMPORTED.finditer(text[:_SEARCHED_CHARS])):
         if place == _MOST_IMPORTS:
             break
         dotted = line["from"] or line["import"]
@@ -206,7 +206,7 @@ def _command(item: Item) -> str:
 
 def _in_command(command: str) -> Iterator[tuple[str, str]]:
     """Yield the paths in a shell command, and what it seems to do to each."""
-    reads, changes = _LOOKED_AT.match(command) is not None, _CHANGED.search(command) is not None
+    reads, changes = _READS.match(command) is not None, _CHANGED.search(command) is not None
     for found in _PATH.finditer(command):
         before = command[max(0, found.start() - 60) : found.start()]
         if _WRITTEN.search(before):

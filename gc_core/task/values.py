@@ -46,7 +46,7 @@ MOST_WORDS: Final = 32
 """The most words of a call's arguments that are kept to recognise its repetition."""
 
 REQUEST: Final = "request"
-"""The kind of an entity that is a user's message: the cause of what was done next."""
+"""The kind of an entity that is a user's message: the cause of the next actions."""
 
 PENDING, ACTIVE, COMPLETED, CANCELLED = STATUSES = ("pending", "active", "completed", "cancelled")
 """The status of a sub-goal."""
@@ -86,7 +86,7 @@ class Constraint:
         turn: Its turn.
         superseded_by: Id of the item that retracted or changed it, or "": in effect.
         also: Ids of the items whose entries it replaced.
-        times: How often it was stated.
+        times: The number of times it was stated.
         last: Id of the item that stated it last.
 
     """
@@ -120,7 +120,7 @@ class Decision:
         reasons: The chain of reasons: sentences around it, and those of the thinking that led to it, oldest first.
         superseded_by: Id of the item that decided otherwise, or "": in effect.
         also: Ids of the items whose entries it replaced.
-        times: How often it was stated.
+        times: The number of times it was stated.
         last: Id of the item that stated it last.
 
     """
@@ -149,12 +149,12 @@ class SubGoal:
     A step of a plan.
 
     Attributes:
-        text: What should be done, as the plan says it.
+        text: The step, as the plan words it.
         item: Id of the item that stated it first.
         turn: Its turn.
         status: ``pending``, ``active``, ``completed`` or ``cancelled``.
         since: Id of the item that set the status.
-        superseded_by: Id of the item with the plan that lacks it, or "".
+        superseded_by: Id of the item with the plan that omits it, or "".
         number: Its number in its plan, or "".
         by: Its source: a tool's whole ``list``, one numbered ``task`` of a tool, or a list in a ``text``.
 
@@ -223,12 +223,12 @@ class EntityState:
         name: Its path, name or address.
         kind: ``file``, ``test``, ``symbol``, ``service``, ``request`` (a turn's request that led to edits), ``record``
             (an entity with an id) or ``table``.
-        state: What was done to it last: ``read``, ``edited``, ``created``, ``deleted``, ``run``, ``passed``,
+        state: The last action on it: ``read``, ``edited``, ``created``, ``deleted``, ``run``, ``passed``,
             ``failed``, ``called``, ``named``, the words of a tool's name, ...
         item: Id of the item that did so.
         turn: Its turn.
         first: Id of the item that touched it first.
-        times: How often it was touched.
+        times: The number of times it was touched.
         relations: Its relations, oldest first.
         changed: Id of the call that changed it last, or "": it was only read.
 
@@ -253,7 +253,7 @@ class Resolution:
     Attributes:
         text: The line that shows it, or the assistant's sentence about it.
         item: Id of the item that contains it.
-        after: What was done between failure and success, or "".
+        after: The actions between failure and success, or "".
         after_item: Id of the item that did so, or "".
         said: Someone explained it, in words: it is used again when the same failure recurs.
 
@@ -277,7 +277,7 @@ class ErrorPattern:
         turn: Its turn.
         tool: The tool that failed, or "" if someone only reported it.
         asked: The arguments of its call, shortened.
-        times: How often it occurred.
+        times: The number of times it occurred.
         resolution: How it was overcome; None while it is not.
         before: Explanations of how it was overcome on earlier occurrences, oldest first.
         keys: Names of the call's arguments, with ``words`` of their values: they identify a later success.
@@ -312,7 +312,7 @@ class ErrorPattern:
 
 @attrs.frozen(kw_only=True)
 class ToolStats:
-    """How often a tool was called, and how often it failed."""
+    """The numbers of calls and failures of a tool."""
 
     calls: int = 0
     failures: int = 0
@@ -337,7 +337,7 @@ class WaitingCall:
 @attrs.frozen(kw_only=True)
 class StateCursor:
     """
-    What reading the next items needs from those before them, so that the batches do not matter.
+    The state that reading the next items needs from earlier ones, so that the batches do not matter.
 
     Attributes:
         newest: Id of the newest item that was read, or "".
@@ -374,7 +374,7 @@ Entry = Constraint | Decision | SubGoal | OpenQuestion | EntityState | ErrorPatt
 @attrs.frozen(kw_only=True)
 class TaskState:
     """
-    What is known of the task: immutable and bounded; each entry names the item that states it.
+    The known facts of the task: immutable and bounded; each entry names the item that states it.
 
     A contradicted entry stays, marked with the later item, and its replacement names it. Entries beyond the bounds
     leave, superseded ones first, then the oldest and least referenced; ``left_out`` counts them by kind.
@@ -382,14 +382,14 @@ class TaskState:
     Attributes:
         objective: The agent's objective.
         sub_goals: Steps of its plans.
-        decisions_made: What was settled, with the chain of reasons.
-        entities: What was touched, by name.
+        decisions_made: Decisions, with the chain of reasons.
+        entities: Touched entities, by name.
         constraints: The user's demands.
         open_questions: Questions, including answered ones as long as there is room.
         error_patterns: Failures, and their resolutions.
         tool_usage_stats: Calls and failures by tool.
         left_out: Entries removed by the bounds, by kind.
-        cursor: What the next extraction needs.
+        cursor: The state that the next extraction needs.
 
     """
 

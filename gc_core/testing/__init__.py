@@ -13,12 +13,14 @@ A rule that does not hold is named, with the reason, and skipped: ``weakened = {
 in gc-core imports this package; it needs neither pytest nor anything beyond gc-core itself.
 """
 
+from gc_core.testing.adapters import AdapterContract, Played, Scene
 from gc_core.testing.backends import MemoryBackendContract
 from gc_core.testing.contexts import Aims, Case, make_cases, make_context, make_goals, make_session
 from gc_core.testing.contract import Contract
 from gc_core.testing.conversations import Conversation, Shape, make_conversation
 from gc_core.testing.counters import CounterContract
 from gc_core.testing.extractors import ExtractorContract
+from gc_core.testing.loopback import LoopbackProvider
 from gc_core.testing.middleware import MiddlewareContract
 from gc_core.testing.profiles import ProfileContract
 from gc_core.testing.scorers import ScorerContract
@@ -36,6 +38,7 @@ from gc_core.testing.summarizers import (
 from gc_core.testing.validators import ValidatorContract
 
 __all__ = [
+    "AdapterContract",
     "Aims",
     "AsyncFakeSummarizer",
     "Case",
@@ -44,9 +47,12 @@ __all__ = [
     "CounterContract",
     "ExtractorContract",
     "FakeSummarizer",
+    "LoopbackProvider",
     "MemoryBackendContract",
     "MiddlewareContract",
+    "Played",
     "ProfileContract",
+    "Scene",
     "ScorerContract",
     "Shape",
     "StrategyContract",

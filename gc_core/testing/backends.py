@@ -79,13 +79,13 @@ class MemoryBackendContract(Contract):
 
     @rule
     def test_deletes(self) -> None:
-        """What was deleted is gone, and nothing else is."""
+        """Deleted keys are gone, and no others."""
         with self._made() as backend:
             for key in ("a", "b", "c"):
                 backend.write(key, key.encode())
             backend.delete("b")
             backend.delete("b")
-            assert backend.read("b") is None, "reads what was deleted"
+            assert backend.read("b") is None, "reads a deleted key"
             assert list(backend.keys()) == ["a", "c"], f"has the keys {list(backend.keys())}; expected ['a', 'c']"
 
     @rule
@@ -121,7 +121,7 @@ class MemoryBackendContract(Contract):
             other.write(_KEY, b"other")
             other.delete(_KEY)
             assert one.read(_KEY) == b"one", (
-                "what another session deletes is gone here; a directory is a place of its own"
+                "another session's deletion reaches this one; each directory is a separate store"
             )
 
     @rule

@@ -166,8 +166,8 @@ class Case:
 
     def __str__(self) -> str:
         """Return its description for messages: enough to generate it again."""
-        told = self.made.conversation
-        return f"seed {told.seed} ({told.shape.value}, {told.format}), goal {self.aim} of {self.goal.target_tokens:,}"
+        talk = self.made.conversation
+        return f"seed {talk.seed} ({talk.shape.value}, {talk.format}), goal {self.aim} of {self.goal.target_tokens:,}"
 
     def again(self, *, salt: int = 0) -> Case:
         """Return the same question with another copy of the window."""

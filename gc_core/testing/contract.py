@@ -50,7 +50,7 @@ class Contract:
         assert self.seeds, "seeds is empty: no rule would look at anything; the default is range(8)"
         rules = dict(self.rules())
         for name, reason in self.weakened.items():
-            assert name in rules, f"weakened names {name!r}, which is no rule here; the rules are {sorted(rules)}"
+            assert name in rules, f"weakened names {name!r}, which is not a rule here; the rules are {sorted(rules)}"
             assert isinstance(reason, str), f"weakened[{name!r}] = {reason!r}: expected the reason in words"
             assert reason.strip(), f"weakened[{name!r}] has no reason; say why the rule does not hold"
         replaced = {name for name, method in rules.items() if getattr(type(self), name) is not method}
@@ -81,7 +81,7 @@ def rule(method: Callable[[C], None]) -> Callable[[C], None]:
 
 
 def _in_time(method: Callable[[C], None], contract: C) -> None:
-    """Run a rule in a thread of its own, which ends with the process if what it tests never returns."""
+    """Run a rule in a separate thread, which ends with the process if what it tests never returns."""
     kind, raised = type(contract), list[BaseException]()
     assert not kind.hanging, f"not asked: {kind.hanging} has not come to an end"
 

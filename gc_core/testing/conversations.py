@@ -1,4 +1,4 @@
-"""Generated conversations: what agents send and receive, in every shape, the same for the same seed."""
+"""Generated conversations: agents' messages in every shape, the same for the same seed."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class CounterContract(Contract):
 
     @rule
     def test_special_tokens_are_ordinary_text(self) -> None:
-        """What a file or a user writes is text, even if it looks like the model's own marks."""
+        """Text from a file or a user is text, even if it looks like the model's own marks."""
         tokens = _counted(self.make(), "special tokens", _ODD["special tokens"])
         assert tokens > 3, f"{tokens} tokens for three special tokens and a word; expected each as plain text"  # noqa: PLR2004
 
@@ -110,7 +110,7 @@ class CounterContract(Contract):
 
     @rule
     def test_framing_is_a_whole_number(self) -> None:
-        """The cost of messages and requests beside their texts is added to every sum."""
+        """The cost of messages and requests in addition to their texts is added to every sum."""
         counter = self.make()
         for name in ("per_message", "per_request"):
             _assert_whole(getattr(counter, name), name)

@@ -82,7 +82,7 @@ class ExtractorContract(Contract):
         for name, items in self._said():
             state = self.make().extract(TaskState(), items, "Make the tests pass.")
             again = TaskState.from_json(state.to_json())
-            assert again == state, f"{name}: another state comes back from JSON; hold plain texts and numbers alone"
+            assert again == state, f"{name}: another state comes back from JSON; store only plain texts and numbers"
 
     @rule
     def test_stays_within_its_bounds(self) -> None:
@@ -158,7 +158,7 @@ class ExtractorContract(Contract):
 
 
 def _talk(count: int, first: int = 1) -> list[Item]:
-    """Return a user who demands something, retracts it and demands something else, each with names of its own."""
+    """Return a user who demands something, retracts it and demands something else, each with its own names."""
     return [
         Item(
             id=f"i{first + number}",

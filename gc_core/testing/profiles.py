@@ -60,20 +60,20 @@ class ProfileContract(Contract):
     def test_trims_are_above_0(self) -> None:
         """A stub has some room: whole numbers of characters, by known kinds of tools."""
         for kind, most in self.make().tool_output_trim.items():
-            assert kind in TOOL_KINDS, f"trims {kind!r}, which is no kind of tool; known are {list(TOOL_KINDS)}"
+            assert kind in TOOL_KINDS, f"trims {kind!r}, which is not a kind of tool; known are {list(TOOL_KINDS)}"
             fine = isinstance(most, int) and not isinstance(most, bool) and most > 0
             assert fine, f"trims {kind!r} to {most!r}; expected a whole number of characters above 0"
 
     @rule
     def test_lines_are_lines_of_the_text(self) -> None:
-        """What it finds are ranges of the text, ordered and disjoint, each with classes that the profile names."""
+        """Its findings are ranges of the text, ordered and disjoint, each with classes that the profile names."""
         profile = self.make()
         named = {*profile.high_importance, *profile.low_importance, *profile.preserve_verbatim}
         for name, text in self._texts():
             end = 0
             for line in profile.lines(text):
                 fine = end <= line.start <= line.end <= len(text)
-                assert fine, f"{name}: {line} does not stand behind {end} in a text of {len(text)} characters"
+                assert fine, f"{name}: {line} does not follow {end} in a text of {len(text)} characters"
                 fine = bool(line.classes) and set(line.classes) <= named
                 assert fine, f"{name}: {line} has classes that the profile does not name: {sorted(named)}"
                 end = line.end

@@ -32,7 +32,7 @@ _LEAST = 6_000
 
 
 _NEVER_LOGGED = frozenset({ItemKind.TOOL_SCHEMA, ItemKind.SUMMARY, ItemKind.TRACE})
-"""Kinds without lines of their own in the log: recall returns what a summary or a trace covers."""
+"""Kinds without separate lines in the log: recall returns what a summary or a trace covers."""
 
 _OWN = "gc:"
 """The prefix of parts of the system text that gc-core itself writes and rewrites, as it does the task state."""
@@ -58,8 +58,8 @@ class Run:
 
     Attributes:
         seed: Of the conversation.
-        requests: How many requests were checked.
-        collections: How many collections changed the window.
+        requests: The number of requests that were checked.
+        collections: The number of collections that changed the window.
         broken: Violations, in words, by promise.
 
     """
@@ -81,7 +81,7 @@ def run(seed: int, strategy: GCStrategy) -> Run:
     }
     with begin(conversation, strategy, **config) as session:
         watch = _Watch(session)
-        conversation.play(session, watch.told)
+        conversation.play(session, watch.on_message)
         return watch.finished(seed)
 
 
@@ -105,9 +105,9 @@ class _Watch:
         self._sent: Request | None = None
         self._moved = False
         self._requests = self._collections = 0
-        session.listen(self._heard)
+        session.listen(self._on_event)
 
-    def told(self, place: int) -> None:
+    def on_message(self, place: int) -> None:
         """Note what is new after a message, and check the request that would be next."""
         for item in self._session.items():
             self._note(item)
@@ -130,7 +130,7 @@ class _Watch:
         if item.pinned:
             self._pinned[item.id] = item.text
 
-    def _heard(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if isinstance(event, CollectionStarted):
             self._goal = event.goal
         if isinstance(event, CollectionFinished):
@@ -146,7 +146,7 @@ class _Watch:
             return  # the last resort stops when the request fits, which is above its goal
         again = self._session.plan(goal=goal).plan.removals
         if again:
-            self._say(Promise.STILL, f"a second collection with the same goal would go on: {again[0]}")
+            self._say(Promise.STILL, f"a second collection with the same goal would continue: {again[0]}")
 
     def _look(self, request: Request, place: int) -> None:
         self._requests += 1
@@ -163,20 +163,20 @@ class _Watch:
         sent = "\n".join(text for _, text in strings([*request.system, *request.messages]))
         for key, text in self._locked.items():
             if text not in sent:
-                self._say(Promise.HELD, f"after message {place}: {key} is LOCKED, and not in the request as it came")
+                self._say(Promise.HELD, f"after message {place}: {key} is LOCKED, and not in the request verbatim")
 
     def _look_at_pins(self, place: int) -> None:
         resident = {item.id: item for item in self._session.items()} if self._pinned else {}
         for key, text in self._pinned.items():
             if key not in resident or resident[key].text != text:
-                self._say(Promise.PINNED, f"after message {place}: {key} is pinned, and not there as it came")
+                self._say(Promise.PINNED, f"after message {place}: {key} is pinned, and not in the window verbatim")
 
     def _recall(self) -> None:
         for key in sorted(self._left):
-            told = self._session.recall(key)
-            if told != self._texts[key] and not (told.strip() and told in self._texts[key]):  # without its frame
+            text = self._session.recall(key)
+            if text != self._texts[key] and not (text.strip() and text in self._texts[key]):  # without its frame
                 self._say(
-                    Promise.RECOVERABLE, f"{key} left as {self._texts[key]!r:.60} and is recalled as {told!r:.60}"
+                    Promise.RECOVERABLE, f"{key} left as {self._texts[key]!r:.60} and is recalled as {text!r:.60}"
                 )
 
     def _say(self, promise: Promise, text: str) -> None:

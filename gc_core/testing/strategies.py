@@ -189,7 +189,7 @@ class StrategyContract(Contract):
         for case, removal in self._removals():
             item = case.item(removal)
             wrong = case.goal.is_young and (item is None or item.id not in [each.id for each in case.context.young])
-            assert not wrong, f"{case}: {_short(removal)} where goal.is_young; stub items of context.young alone"
+            assert not wrong, f"{case}: {_short(removal)} where goal.is_young; stub only items of context.young"
 
     @rule
     def test_proposes_nothing_twice(self) -> None:
@@ -301,7 +301,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_frees_something_while_anything_may_go(self) -> None:
-        """A goal that is out of reach is no reason to free nothing."""
+        """A goal that is out of reach does not excuse freeing nothing."""
         for case in self._cases("impossible"):
             most, freed = _best(case).result.tokens_freed, self._result(case).result.tokens_freed
             assert freed > 0 or most < _CRUMBS, f"{case}: frees nothing, where {most:,} tokens may go"
@@ -337,8 +337,8 @@ class StrategyContract(Contract):
         for case in self._cases():
             first = self._result(case)
             second = case.made.collected(self.make(), case.goal, first.context).result
-            told = [_short(removal) for removal in second.removals[:2]]
-            assert not told, f"{case}: a second collection would take {told}; the first one has to"
+            more = [_short(removal) for removal in second.removals[:2]]
+            assert not more, f"{case}: a second collection would take {more}; the first one has to"
 
     @rule
     def test_gc_core_finds_no_fault_in_it(self) -> None:
@@ -366,7 +366,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_pins_stay(self) -> None:
-        """Pinned content is there as it came."""
+        """Pinned content stays in the window verbatim."""
         self._assert_kept(Promise.PINNED)
 
     @rule
@@ -376,7 +376,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_requests_stay_as_sent_between_collections(self) -> None:
-        """What was sent stays as it was until a collection, and a second one with the same goal changes nothing."""
+        """A sent request stays unchanged until a collection, and a second one with the same goal changes nothing."""
         self._assert_kept(Promise.STILL)
 
     @rule
@@ -398,7 +398,7 @@ class StrategyContract(Contract):
 
     @property
     def _aims(self) -> tuple[str, ...]:
-        """Return all goals; the young one only if the strategy declares it."""
+        """All goals; the young one only if the strategy declares it."""
         usual = tuple(field.name for field in attrs.fields(Aims))
         return (*usual, YOUNG) if any(isinstance(each, Young) for each in _triggers_of(self.make())) else usual
 

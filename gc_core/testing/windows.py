@@ -35,7 +35,7 @@ class Answers:
         return self._window.liveness.superseded(self._items[str(item.id)])
 
     def distance(self, item: Item) -> int | None:
-        """Return the shared names between the item and the agent's current work."""
+        """Return the shared names between the item and the agent's current work; None if it is unreachable."""
         return self._window.liveness.distance(self._items[str(item.id)])
 
 
@@ -107,7 +107,7 @@ class WindowCopy:
         return self._window.importance(self._originals[str(item.id)])
 
     def distance(self, item: Item) -> int | None:
-        """Return the shared names between the item and the agent's current work."""
+        """Return the shared names between the item and the agent's current work; None if it is unreachable."""
         return self.liveness.distance(item)
 
     def is_recent(self, unit: Unit) -> bool:
@@ -155,7 +155,7 @@ def _in_turn(turn: Turn, units: Mapping[int, Unit]) -> Turn:
 
 @functools.cache
 def _id(salt: int) -> type[str]:
-    """Return a text type with a hash of its own, as texts have in another process."""
+    """Return a text type with a different hash, as texts have in another process."""
 
     class Id(str):
         __slots__ = ()

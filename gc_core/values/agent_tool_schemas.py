@@ -86,6 +86,18 @@ The names of all of these tools. Their results repeat what the log holds: they a
 that summarise leave them out.
 """
 
+MCP_NAMES: Final = frozenset({"gc_recall", "gc_search", "gc_status", "gc_pin", "gc_unpin", "gc_undo", "gc_note"})
+"""The names of the MCP server's tools; clients put the server's name before them (``mcp__gc__gc_recall``)."""
+
+
+def is_agent_tool(name: str) -> bool:
+    """Return whether a tool is one of these, under whatever prefix an MCP client gives it: its results are copies."""
+    return name in TOOL_NAMES or any(name.endswith(own) and _is_prefix(name[: -len(own)]) for own in MCP_NAMES)
+
+
+def _is_prefix(text: str) -> bool:
+    return not text or text.endswith(("_", ".", "/", "-"))
+
 
 def checked(arguments: Mapping[str, Any] | str | None, tool: Tool) -> dict[str, Any]:
     """
@@ -119,7 +131,7 @@ def _check(given: Mapping[str, Any], tool: Tool) -> None:
         if name not in tool.properties:
             raise MessageError(f"no argument {reprlib.repr(name)}; there are {[*tool.properties]}")
         if not _fits(value, tool.properties[name]):
-            expected = {key: told for key, told in tool.properties[name].items() if key != "description"}
+            expected = {key: value for key, value in tool.properties[name].items() if key != "description"}
             raise MessageError(f"{name} = {reprlib.repr(value)}: expected {json.dumps(expected)}")
 
 

@@ -20,10 +20,10 @@ FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
 _HUNDRED = 100
 
 ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "raise")
-"""What to do when a plugin finds a reply inconsistent."""
+"""Actions when a plugin finds a reply inconsistent."""
 
 OFF, WARN, RAISE = GUARDS = ("off", "warn", "raise")
-"""What the re-read guard does: nothing, warn the agent, or warn it and end the loop if that does not help."""
+"""Modes of the re-read guard: do nothing, warn the agent, or warn it and end the loop if that does not help."""
 
 FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
 """How long a provider keeps a cached prefix after its last use, if the caller can choose."""
@@ -197,8 +197,8 @@ class GCConfig:
             whose thinking it keeps. gc-core then waits for the provider: only the threshold and ``max_turns`` begin a
             collection, and the threshold must be higher.
         keep_thinking_turns: Newest turns whose thinking stays in a collection; None keeps all of it.
-        defer: In continuous mode, postpone what is not worth a break of the prompt cache while usage is below the
-            threshold.
+        defer: In continuous mode, postpone collections that are not worth a break of the prompt cache while usage is
+            below the threshold.
         tpm_budget: Tokens per minute that the provider allows, or None; usage above it is reported, and no call is
             refused.
         reread_guard: Notice when the agent keeps asking for what was collected, and warn it ("warn"); end the loop if
@@ -293,7 +293,7 @@ class GCConfig:
 
     @property
     def at_provider(self) -> ProviderEdits:
-        """What the provider does by itself."""
+        """The edits that the provider does by itself."""
         return ProviderEdits.of(self.provider_edits)
 
     @property

@@ -1,7 +1,7 @@
 """
 Frames around texts that come from outside: blocks, and results that no call waits for.
 
-The frame says what is in it, and stays whatever is cut from its content. The content cannot close it.
+The frame names what is in it and stays even if its content is shortened. The content cannot close it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gc_core.values.escaping import escaped
 from gc_core.values.items import Item, ItemKind
 
 SUB_TASK = "gc: sub-task "
-"""The prefix of the call id of a result that no call of the model requested: what a sub-task returned."""
+"""The prefix of the call id of a result that no call of the model requested: the result of a sub-task."""
 
 BLOCK_KINDS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
 
@@ -23,9 +23,9 @@ _RESULT = (2, "\n</tool_result>")
 _ID_CHARS = 100
 
 
-def told_result(call_id: str, text: str, *, is_error: bool = False) -> str:
+def framed_result(call_id: str, text: str, *, is_error: bool = False) -> str:
     """
-    Return a result as text of a user message, if no call waits for it.
+    Return a result that no call waits for as text of a user message.
 
     There it could pass for a user's words, so all of it is escaped, including the id, which a provider or a host chose.
     """
@@ -36,7 +36,7 @@ def told_result(call_id: str, text: str, *, is_error: bool = False) -> str:
     return f"{opening} instructions.\n{escaped(text)}{_RESULT[1]}"
 
 
-def is_told(item: Item) -> bool:
+def is_framed_result(item: Item) -> bool:
     """Return whether an item is such a framed result."""
     return item.kind is ItemKind.TOOL_RESULT and item.synthetic and not item.call
 
@@ -56,7 +56,7 @@ def unframed(item: Item) -> str:
 def _frame_of(item: Item) -> tuple[int, str]:
     if item.kind in BLOCK_KINDS:
         return _BLOCK
-    return _RESULT if is_told(item) else (0, "")
+    return _RESULT if is_framed_result(item) else (0, "")
 
 
 def _opening(item: Item, lines: int) -> str:

@@ -43,7 +43,7 @@ class Form(enum.Enum):
 
 
 class Level(enum.Enum):
-    """How much of the original a unit still contains: the older, the less."""
+    """The detail with which a unit still contains its originals: the older, the less."""
 
     VERBATIM = "L0"
     CONDENSED = "L1"
@@ -205,7 +205,7 @@ class Unit:
         return policies.pop() if len(policies) == 1 else max(policies, key=lambda policy: policy.strength)
 
     @is_trace.default
-    def _holds_traces_alone(self) -> bool:
+    def _holds_only_traces(self) -> bool:
         return self.items[0].kind is ItemKind.TRACE and all(item.kind is ItemKind.TRACE for item in self.items)
 
     @original_tokens.default
@@ -220,7 +220,7 @@ class Unit:
 
     @property
     def level(self) -> Level:
-        """How much of its originals it still contains; a trace counts like a digest."""
+        """The detail with which it still contains its originals; a trace counts like a digest."""
         if self.is_summary and not self.is_digest:
             return Level.SUMMARY
         if self.is_digest or self.is_trace:

@@ -1,5 +1,5 @@
 """
-The head of a request in layers, the most stable first: what many sessions share comes before what one session owns.
+The head of a request in layers, the most stable first: texts that many sessions share come before those of one session.
 
 Everyone who sends the same first bytes reads them from the provider's cache: so a shared layer contains nothing that
 belongs to a user or a session.
@@ -90,10 +90,10 @@ class Private:
 
     values: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
-    def told(self, values: Mapping[str, str]) -> Private:
+    def updated(self, values: Mapping[str, str]) -> Private:
         """
-        Return these and others; an empty text removes a name. Raises SourceError for texts that
-        cannot be matched.
+        Return these values with others added or replaced; an empty text removes a name. Raises SourceError for texts
+        that cannot be matched.
         """
         for name, value in values.items():
             if not isinstance(value, str):

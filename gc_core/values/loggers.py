@@ -121,6 +121,12 @@ def bound_collection() -> contextlib.AbstractContextManager[None]:
     return _NOTHING if scope is None else _In(attrs.evolve(scope, collection=uuid.uuid4().hex[:8]))
 
 
+def running_collection() -> str:
+    """Return the id of the running collection, or ""."""
+    scope = SCOPE.get()
+    return "" if scope is None else scope.collection
+
+
 @attrs.frozen
 class Log:
     """
@@ -152,18 +158,18 @@ class Log:
         return attempt.error is not None
 
     def debug(self, event: str, **fields: Value) -> None:
-        """Log what is useful for finding a cause."""
-        self._tell(_DEBUG, event, fields)
+        """Log details that help to find a cause."""
+        self._emit(_DEBUG, event, fields)
 
     def info(self, event: str, **fields: Value) -> None:
-        """Log what was decided and done."""
-        self._tell(_INFO, event, fields)
+        """Log a decision or an action."""
+        self._emit(_INFO, event, fields)
 
     def warning(self, event: str, **fields: Value) -> None:
-        """Log what failed, was refused, or needs attention."""
-        self._tell(_WARNING, event, fields)
+        """Log a failure, a refusal, or a state that needs attention."""
+        self._emit(_WARNING, event, fields)
 
-    def _tell(self, level: str, event: str, fields: dict[str, Value]) -> None:
+    def _emit(self, level: str, event: str, fields: dict[str, Value]) -> None:
         if level == _DEBUG and not self.hears_debug:
             return
         fields = {key: value for key, value in fields.items() if value != ""}
@@ -186,10 +192,10 @@ class Log:
         number = _LEVELS[level]
         if not self._logging.isEnabledFor(number):
             return
-        told = {"event": event, **fields, **_context()}
+        record = {"event": event, **fields, **_context()}
         # Under a prefix: logging refuses names that a record, or a host's record factory, already has.
-        extra = {key if key.startswith("gc_") else f"gc_{key}": value for key, value in told.items()}
-        text = _render()(self._logging, level, dict(told))
+        extra = {key if key.startswith("gc_") else f"gc_{key}": value for key, value in record.items()}
+        text = _render()(self._logging, level, dict(record))
         self._logging.log(number, text, extra=extra, stacklevel=_FRAMES)
 
 

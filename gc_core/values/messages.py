@@ -113,11 +113,11 @@ def digest_of(value: object) -> bytes:
 
 class SentPayloads:
     """
-    What is sent for the messages of a window, which mostly grows at its end: only what is new is asked for.
+    The payloads sent for the messages of a window. It mostly grows at its end, so only new messages are rendered.
 
     Attributes:
         payloads: Of each message, in their order.
-        own: The identity of each payload in which nobody but gc-core speaks, by its place.
+        own: The identity of each payload that contains only gc-core's own text, by its place.
 
     """
 
@@ -127,7 +127,7 @@ class SentPayloads:
         self._of: list[Message] = []
 
     def follow(self, messages: Sequence[Message]) -> None:
-        """These are the messages now."""
+        """Set the messages to these."""
         known = min(len(self._of), len(messages))
         others = itertools.compress(itertools.count(), map(operator.is_not, self._of, messages))
         start = next(others, known)
@@ -142,7 +142,7 @@ class SentPayloads:
 
 class RunningDigest:
     """
-    The digest of a list of messages that grows at its end: O(what is new).
+    The digest of a list of messages that grows at its end: O(new messages).
 
     Of the earlier messages only the last may be changed or removed; when all are removed, a new digest begins.
     """
@@ -180,7 +180,7 @@ class Usage:
         cache_read_tokens: Of the input, read from the cache.
         cache_write_tokens: Of the input, written to the cache.
         cache_write_1h_tokens: Of those written, for an hour.
-        iterations: Passes that the provider billed separately, not counted above: those of its own compaction.
+        iterations: Passes that the provider billed separately, not counted above: its own compaction.
 
     """
 
@@ -211,7 +211,7 @@ def payloads_by_name(request: Request) -> dict[str, Any]:
 @attrs.frozen(kw_only=True, eq=False)
 class Request:
     """
-    What is sent to the provider for one model call. Read-only: its payloads belong to the session.
+    The request to the provider for one model call. Read-only: its payloads belong to the session.
 
     Attributes:
         format: Name of the format.
@@ -224,6 +224,8 @@ class Request:
         whole: If a reply is sent as several items, the session's own messages, each with all its items; empty if
             unknown.
         own: The identities (``id``) of messages that gc-core wrote itself: their wording does not identify them.
+        origins: After ``sync``, for each message its place in the caller's list, also if its text was changed; -1 for
+            one that stands for several, or for none. Empty without a list, and where a reply is several items.
         arguments: Builds the client's arguments, joining the host's own arguments to the options.
 
     """
@@ -237,6 +239,7 @@ class Request:
     options: Mapping[str, Any] = attrs.field(factory=dict)
     whole: tuple[Payload, ...] = attrs.field(default=(), repr=False)
     own: frozenset[int] = attrs.field(default=frozenset(), repr=False)
+    origins: tuple[int, ...] = attrs.field(default=(), repr=False)
     arguments: Callable[[Request, Mapping[str, Any]], dict[str, Any]] = attrs.field(default=plain_arguments, repr=False)
 
     def is_own(self, message: Payload) -> bool:

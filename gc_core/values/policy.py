@@ -1,4 +1,4 @@
-"""The policies: how strongly content is held in the window."""
+"""The policies: how strongly content is protected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import enum
 
 class GCPolicy(enum.Enum):
     """
-    How strongly an item is held, from the strongest to the weakest.
+    How strongly an item is protected, from the strongest to the weakest.
 
     ``PARTIAL`` marks a container of mixed children, and an item that leaves only together with its unit.
     """

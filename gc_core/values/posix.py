@@ -1,9 +1,9 @@
 """
-What POSIX systems offer for files and Windows lacks, and what is done there instead.
+POSIX file operations that Windows lacks, and their replacements there.
 
-Without it sessions work, in memory and with a directory, but promise less, which is logged once when this module is
-imported: modes keep nobody out of a file, a link that takes a file's place at the last moment is followed, and nothing
-makes sure that a new file's name is on the disk. Nothing forks there, so no child has to give a session up.
+Without them sessions work, in memory and with a directory, but promise less, which is logged once when this module is
+imported: modes do not restrict access to a file, a link that takes a file's place at the last moment is followed, and
+nothing makes sure that a new file's name is on the disk. Nothing forks there, so no child has to give a session up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ they are.
 """
 
 _moving: Final = threading.Lock()
-"""Held while a file's one position is set and used, where there are no calls with a position of their own."""
+"""Held while a file's one position is set and used, where no calls take a position."""
 
 
 def _read_at(number: int, length: int, start: int) -> bytes:
@@ -51,7 +51,7 @@ write_at: Final[Callable[[int, bytes | memoryview, int], int]] = getattr(os, "pw
 
 
 def sync_folder(folder: Path) -> None:
-    """Return when the names of the files in a folder are on the disk; Windows does not let a program ask for that."""
+    """Wait until the names of the files in a folder are on the disk; Windows does not let a program ask for that."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     number = os.open(folder, os.O_RDONLY)

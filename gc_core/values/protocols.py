@@ -13,7 +13,7 @@ from gc_core.values.working_files import WorkingFile
 
 
 class LivenessView(Protocol):
-    """What is alive in the window: see ``gc_core.relevance.liveness``."""
+    """The live content of the window: see ``gc_core.relevance.liveness``."""
 
     def last_carried(self, item: Item) -> frozenset[str]:
         """Return names that no later resident item contains: with this item, the window would lose them."""
@@ -25,7 +25,7 @@ class LivenessView(Protocol):
         """Return whether a later item makes this tool result stale."""
 
     def distance(self, item: Item) -> int | None:
-        """Return the shared names between the item and the agent's current work: see ``ContextView.distance``."""
+        """Return the shared names between the item and the agent's current work: ``ContextView.distance``."""
 
 
 class WorkingSetView(Protocol):
@@ -59,7 +59,7 @@ class WorkingSetView(Protocol):
 
 
 class ContextView(Protocol):
-    """What a strategy may know of the window, read-only, as it was when the collection began."""
+    """A strategy's view of the window, read-only, as of the start of the collection."""
 
     @property
     def tokens(self) -> int:
@@ -101,7 +101,7 @@ class ContextView(Protocol):
 
     @property
     def liveness(self) -> LivenessView:
-        """What is alive among the resident items."""
+        """The liveness of the resident items."""
 
     @property
     def working_set(self) -> WorkingSetView:
@@ -130,9 +130,9 @@ class ContextView(Protocol):
 
     def distance(self, item: Item) -> int | None:
         """
-        Return how many shared names lie between the item and the objective, an open question, the newest steps or held
-        content: 0 for those themselves, 1 for an item that shares a rare name with one of them. None: unreachable, the
-        first garbage.
+        Return how many shared names lie between the item and the objective, an open question, the newest steps or
+        protected content: 0 for those themselves, 1 for an item that shares a rare name with one of them. None:
+        unreachable, the first garbage.
         """
 
     def is_recent(self, unit: Unit) -> bool:

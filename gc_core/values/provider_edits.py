@@ -1,5 +1,5 @@
 """
-What a host has the provider do to the window: ``GCConfig.provider_edits`` as a value.
+The provider's own edits of the window that a host requests: ``GCConfig.provider_edits`` as a value.
 
 How a provider is asked, and which of it each supports, is in the provider's folder.
 """
@@ -29,7 +29,7 @@ def _turns(edits: object, attribute: attrs.Attribute[Any], value: Any) -> None: 
 @attrs.frozen(kw_only=True)
 class ProviderEdits:
     """
-    What the provider should do, and when; percentages are of ``context_limit - output_reservation``.
+    The edits that the provider should do, and when; percentages are of ``context_limit - output_reservation``.
 
     Raises ConfigError, naming the key, for an invalid value.
 
@@ -46,7 +46,7 @@ class ProviderEdits:
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> ProviderEdits:
-        """Read the configuration's table."""
+        """Read the configuration's table. Raises ConfigError for an unknown key."""
         names = [field.name for field in attrs.fields(cls)]
         for name in table:
             if name not in names:

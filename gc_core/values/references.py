@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 import attrs
 
+from gc_core.errors import ConfigError
 from gc_core.values.patterns import regex
 
 LOG_NAME = "master.jsonl"
 """The file of the session's directory to which byte ranges refer."""
+
+PLAIN = "{id}"
+"""How a reference names what it recalls, if no tool was named: by the id alone."""
 
 HINTED_FROM = 400
 """Tokens from which a trace hints at what it replaces: a hint on less would cost too much of what was freed."""
@@ -59,6 +64,7 @@ class Reference:
         names: Names that occurred there and nowhere else in the window, of what was asked and done.
         place: The bytes of the master log that contain it all; None if no log is mentioned.
         recalls: There is a session to recall it from; without one no ids are shown.
+        form: How the model recalls it: the call of its tool, with ``{id}`` in place of the id.
 
     """
 
@@ -74,12 +80,13 @@ class Reference:
     names: tuple[str, ...] = ()
     place: ByteRange | None = None
     recalls: bool = True
+    form: str = PLAIN
 
     def stub_text(self) -> str:
         """Return the line that ends a stub."""
-        told = f"{self.first} {self.hint}".rstrip() if self.recalls else self.hint
-        told += f': "{self.preview}"' if self.preview else ""
-        line = f"[gc: {self.tokens:,} tokens left out: {told.strip()}{self._where()}]"
+        about = f"{self._named(self.first)} {self.hint}".rstrip() if self.recalls else self.hint
+        about += f': "{self.preview}"' if self.preview else ""
+        line = f"[gc: {self.tokens:,} tokens left out: {about.strip()}{self._where()}]"
         return line if self.recalls else sealed(line)  # a session recognises its own by the log
 
     def trace_text(self) -> str:
@@ -93,9 +100,9 @@ class Reference:
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
         return sealed(f"{opening}\n{body}\n{self._line()}\n</summary>")
 
-    def _line(self, told: str = "") -> str:
+    def _line(self, about: str = "") -> str:
         where = f": {self._turns()}, {self._ids()}" if self.recalls else ""
-        return f"[gc: {self.tokens:,} tokens left out here{where}{told}{self._where()}]"
+        return f"[gc: {self.tokens:,} tokens left out here{where}{about}{self._where()}]"
 
     def _hints(self) -> tuple[str, ...]:
         about = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
@@ -104,9 +111,9 @@ class Reference:
         return (*about, said and f"the user said {said}", named)
 
     def _calls(self) -> str:
-        told = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]
+        parts = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]
         others = sum(count for _, count in self.calls[_TOOLS:])
-        return ", ".join([*told, f"{others} more calls"] if others else told)
+        return ", ".join([*parts, f"{others} more calls"] if others else parts)
 
     def _where(self) -> str:
         return "" if self.place is None else f"; {LOG_NAME}:{self.place.start}-{self.place.end}"
@@ -119,7 +126,19 @@ class Reference:
         )
 
     def _ids(self) -> str:
-        return self.first if self.first == self.last else f"{self.first}-{self.last}"
+        return self._named(self.first if self.first == self.last else f"{self.first}-{self.last}")
+
+    def _named(self, ids: str) -> str:
+        return self.form.replace(PLAIN, ids)
+
+
+_FORM = regex(r"[\w .:/@=-]{0,60}\{id\}[\w .:/@=-]{0,60}", re.ASCII)
+
+
+def check_recall_form(form: object) -> None:
+    """Raise ConfigError for what is no form of a recall: plain words with ``{id}`` once."""
+    if not isinstance(form, str) or not _FORM.fullmatch(form):
+        raise ConfigError(f"recall_form = {form!r:.200}: expected a short call with {{id}}, as in 'gc_recall {{id}}'")
 
 
 _SEALED = regex(r" #(\d{6})(\](?:\n</summary>)?)\Z")

@@ -1,4 +1,4 @@
-"""What a strategy may propose, and what a collection does to the window."""
+"""The removals that a strategy may propose and a collection carries out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gc_core.values.items import Item, Unit
 from gc_core.values.summary import SummaryForm
 
 GAP = "[...]"
-"""Marks what was left out between kept lines."""
+"""Marks an omission between kept lines."""
 
 SNIPPED = "[...snipped...]"
 """The same in a snip."""

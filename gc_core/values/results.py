@@ -39,7 +39,7 @@ class GCTriggerReason(enum.Enum):
 @attrs.frozen(kw_only=True)
 class Goal:
     """
-    What one collection should reach.
+    The goal of one collection.
 
     Attributes:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
@@ -132,7 +132,7 @@ class Inconsistency:
 @attrs.frozen(kw_only=True)
 class GCResult:
     """
-    What one collection did.
+    The result of one collection.
 
     Attributes:
         reason: Why it ran.
@@ -142,7 +142,7 @@ class GCResult:
         protected_tokens: What this collection may not remove: LOCKED content, pins, the newest turns and steps, and
             below the pressure users' messages, up to their cap.
         removals: What was carried out, in the order of the proposals, with the tokens actually freed.
-        refusals: What was proposed and refused.
+        refusals: Refused proposals.
         failures: Errors of strategies, one line each.
         summaries: How each summary was written.
         note: Why little or nothing was removed, or "".
@@ -176,7 +176,7 @@ class GCResult:
 
     @property
     def reached(self) -> bool:
-        """True if the target was reached, or could not be: protected content alone is above it."""
+        """True if the target was reached, or could not be because protected content already exceeds it."""
         return not self.shortfall or self.protected_tokens > self.target_tokens
 
     @property

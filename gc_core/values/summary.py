@@ -18,13 +18,13 @@ def entries_of(text: str) -> tuple[str, ...]:
     return tuple(line for line in text.splitlines() if line.startswith(BULLET))
 
 
-def _unheard(_input_tokens: int, _output_tokens: int) -> None:
+def _ignore_usage(_input_tokens: int, _output_tokens: int) -> None:
     """Ignore the usage."""
 
 
 class SummaryForm(enum.Enum):
     """
-    What replaces units that are summarised.
+    The kind of text that replaces summarised units.
 
     ACCOUNT is what a summarizer writes. A DIGEST is a list of entries, goals reached and lessons learned, that grows by
     new originals; when it is full, the least important entries leave, and none is ever rephrased.
@@ -68,7 +68,7 @@ class SummaryRequest:
     stated: bool = False
     room: int = 0
     count: Callable[[str], int] = attrs.field(repr=False, eq=False)
-    spent: Callable[[int, int], None] = attrs.field(default=_unheard, repr=False, eq=False)
+    spent: Callable[[int, int], None] = attrs.field(default=_ignore_usage, repr=False, eq=False)
 
     @property
     def first_turn(self) -> int:
@@ -93,7 +93,7 @@ class SummaryOutcome:
         last: Id of the last one.
         tokens_before: Tokens of the originals as they arrived.
         tokens_after: Tokens of the summary, including its frame.
-        attempts: How often the session's summarizer was asked; 0 if it was skipped.
+        attempts: Requests to the session's summarizer; 0 if it was skipped.
         complaints: What was wrong with its texts, or how it failed, one line each.
 
     """

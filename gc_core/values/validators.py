@@ -1,4 +1,4 @@
-"""What counts as a number, in one place; each caller words its own error."""
+"""Checks of numbers, in one place; each caller words its own error."""
 
 from __future__ import annotations
 

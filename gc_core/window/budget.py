@@ -38,7 +38,7 @@ class BudgetEntry:
     One node of the budget: a source, a group of items (a turn) or an item. Only the budget changes it.
 
     An item's node never changes; it is replaced. The others belong to one budget, which changes them in place, until it
-    is cloned: then both share them, and each copies what it changes. So a collection, which needs a budget of its own,
+    is cloned: then both share them, and each copies what it changes. So a collection, which needs its own budget,
     only pays for what it changes.
 
     Attributes:
@@ -139,7 +139,7 @@ class BudgetEntry:
 @attrs.frozen(kw_only=True)
 class BudgetItem:
     """
-    What the budget knows of one item.
+    The budget's record of one item.
 
     Attributes:
         key: The item's id.
@@ -223,13 +223,13 @@ class InstructionBudget:
 
     def remove(self, *keys: str) -> None:
         """Remove items. Raises SourceError, with nothing changed, when one is missing."""
-        gone: defaultdict[_Path, list[str]] = defaultdict(list)
+        removed: defaultdict[_Path, list[str]] = defaultdict(list)
         try:
             for key in dict.fromkeys(keys):
-                gone[self._paths[key]].append(key)
+                removed[self._paths[key]].append(key)
         except KeyError:
             raise SourceError(f"item {key!r} is not in the budget") from None
-        for path, leaving in gone.items():
+        for path, leaving in removed.items():
             self._leave(path, leaving)
 
     def update(self, key: str, tokens: int) -> None:
@@ -430,10 +430,10 @@ class InstructionBudget:
 
 def _taken(place: BudgetEntry, keys: Sequence[str]) -> Sums:
     """Remove the children; return their sums. What stays is summed instead if that is less work."""
-    gone = [place.nodes.pop(key) for key in keys]
-    if len(place.nodes) < len(gone):
+    removed = [place.nodes.pop(key) for key in keys]
+    if len(place.nodes) < len(removed):
         return tuple(map(operator.sub, place.sums, _all_sums(place.nodes.values())))
-    return _all_sums(gone)
+    return _all_sums(removed)
 
 
 def _all_sums(items: Iterable[BudgetEntry]) -> Sums:

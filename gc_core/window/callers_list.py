@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -9,7 +10,7 @@ import attrs
 
 from gc_core.relevance.objective import Objective
 from gc_core.values.items import Item, ItemKind, number_of
-from gc_core.values.messages import Payload, digest_of, without_marks
+from gc_core.values.messages import Message, Payload, digest_of, without_marks
 from gc_core.window.cursor import Cursor
 
 REMEMBERED = 64
@@ -40,7 +41,7 @@ class Given:
 
 @attrs.frozen
 class BranchPoint:
-    """What a session needs to continue from before a message: numbering, open calls, the objective."""
+    """The state from which a session continues before a message: numbering, open calls, the objective."""
 
     cursor: Cursor
     objective: Objective
@@ -72,6 +73,21 @@ def known_prefix(known: Sequence[Given], digests: Sequence[str]) -> int:
     """Return the number of equal leading messages of both lists."""
     same = itertools.takewhile(lambda pair: pair[0].digest == pair[1], zip(known, digests, strict=False))
     return sum(1 for _ in same)
+
+
+def origins_of(messages: Iterable[Message], given: Sequence[Given]) -> tuple[int, ...]:
+    """
+    Return for each message of the window the place in the caller's list of the message that it came from, also where a
+    notice has joined it; -1 for one that came from several, or that the framework wrote.
+    """
+    starts = [each.items for each in given]
+    return tuple(_origin(message, starts) for message in messages)
+
+
+def _origin(message: Message, starts: Sequence[int]) -> int:
+    came = [number_of(item.id) for item in message.items if not item.synthetic]
+    places = {bisect.bisect_right(starts, number - 1) - 1 for number in came}
+    return places.pop() if len(places) == 1 else -1
 
 
 def came_after(item: Item, number: int) -> bool:

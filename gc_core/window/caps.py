@@ -1,4 +1,4 @@
-"""The caps of softly held content: what exceeds a cap is collected like anything else, the oldest first."""
+"""The caps of softly held content: units above a cap are collected like anything else, the oldest first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Caps:
     The most tokens of each kind.
 
     Attributes:
-        said: User messages of old turns, with the answers held beside them.
+        said: User messages of old turns, with the answers held next to them.
         summaries: Summaries.
         notices: Notices of what left.
 

@@ -1,4 +1,4 @@
-"""What a collection would do to the window."""
+"""The effect that a collection would have on the window."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gc_core.window.recalled import Recalled
 @attrs.frozen(kw_only=True)
 class CollectionOutcome:
     """
-    What a collection would do to the window: nothing has changed until the session uses ``context``.
+    The effect that a collection would have on the window: nothing changes until the session uses ``context``.
 
     Attributes:
         context: The window afterwards; the same object if nothing changes.

@@ -1,8 +1,8 @@
 """
-Keeps held content after a provider's compaction.
+Keeps protected content after a provider's compaction.
 
-The provider reads nothing before its compaction, whatever it is. What the host or the session holds there (LOCKED or
-pinned texts, the newest memory blocks) is therefore sent again, as framed texts at the end of the next request, so that
+The provider reads nothing before its compaction. Content that the host or the session holds there (LOCKED or pinned
+texts, the newest memory blocks) is therefore sent again, as framed texts at the end of the next request, so that
 the model still reads it verbatim.
 """
 
@@ -22,10 +22,7 @@ _TEXTS: Final = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind
 
 
 def carried(context: Context, blocks: Blocks, pinned_turns: Collection[int]) -> tuple[Block, ...]:
-    """
-    Return the blocks that tell again what is held among the messages of the window, in its order;
-    named by their items.
-    """
+    """Return blocks with the held content of the window's messages, in their order; named by their items."""
     newest = frozenset(blocks.newest.values())
     return tuple(
         block
@@ -35,14 +32,14 @@ def carried(context: Context, blocks: Blocks, pinned_turns: Collection[int]) -> 
     )
 
 
-def moved(context: Context, blocks: Blocks, gone: Collection[str]) -> tuple[Block, ...]:
+def moved(context: Context, blocks: Blocks, leaving: Collection[str]) -> tuple[Block, ...]:
     """Return the newest memory blocks and enrichments among the items that leave, to be placed again at the end."""
     newest = frozenset(blocks.newest.values())
     return tuple(
         Block(source=item.source, name=item.name, text=_unframed(item.text), kind=item.kind, policy=item.policy)
         for message in context.messages
         for item in message.items
-        if item.id in gone and item.id in newest and item.kind in _BLOCKS
+        if item.id in leaving and item.id in newest and item.kind in _BLOCKS
     )
 
 
@@ -60,5 +57,5 @@ def _block(item: Item, newest: Collection[str], *, is_held: bool) -> Iterator[Bl
 
 
 def _unframed(text: str) -> str:
-    """Return the text inside a block's frame, which is a line of its own on either side."""
+    """Return the text inside a block's frame, which has a separate line on either side."""
     return text.partition("\n")[2].rpartition("\n")[0]

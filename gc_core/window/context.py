@@ -39,6 +39,12 @@ from gc_core.window.intake import Arrival, Intake, default_policy
 from gc_core.window.stubs import is_stubbable
 
 _SAID = frozenset({Role.USER, Role.TOOL})
+
+_OPENING = 2
+"""Messages with which a conversation opens: the request, and what Claude Code says about its environment."""
+
+_OPENED = 4
+"""These, and the first step."""
 _LEFT_OUT = "gc: tools left out"
 """The part of the system text that names them."""
 
@@ -235,19 +241,30 @@ class Context:
         return self._intake.recalls
 
     @property
+    def recall_form(self) -> str:
+        """How the model recalls what left, with ``{id}`` in place of the id."""
+        return self._intake.recall_form
+
+    def recall_by(self, form: str) -> None:
+        """Let references written from now on name the model's own call."""
+        self._intake = attrs.evolve(self._intake, recall_form=form)
+
+    @property
     def separates_replies(self) -> bool:
         """True if replies must be separated by something of the user's (G1)."""
         return self._intake.format.alternates
 
-    def replies_meet(self, first: str, last: str, gone: Callable[[int], bool]) -> bool:
+    def replies_meet(self, first: str, last: str, leaves: Callable[[int], bool]) -> bool:
         """
         Return whether a reply would stand after a reply (G1) where the messages from one item to another leave;
-        ``gone`` says which other units do. By messages, for a unit need not stand in one piece: a block may stand
+        ``leaves`` says which other units do. By messages, for a unit need not be contiguous: a block may stand
         inside an exchange.
         """
         sides = range(self._places[first] - 1, -1, -1), range(self._places[last] + 1, len(self._messages))
         kept = ((self._messages[at] for at in side) for side in sides)
-        near = [next((each for each in side if not all(gone(item.unit) for item in each.items)), None) for side in kept]
+        near = [
+            next((each for each in side if not all(leaves(item.unit) for item in each.items)), None) for side in kept
+        ]
         return all(message is not None and message.role is Role.ASSISTANT for message in near)
 
     @property
@@ -293,7 +310,7 @@ class Context:
         return units
 
     def unused_schemas(self) -> tuple[Unit, ...]:
-        """Discoverable tool schemas that no visible call uses, each as a unit of its own with a negative number."""
+        """Discoverable tool schemas that no visible call uses, each as a separate unit with a negative number."""
         if all(schema.item.policy is not GCPolicy.EPHEMERAL for schema in self._tools):
             return ()
         called = {item.name for message in self._messages for item in message.items if item.kind is ItemKind.TOOL_CALL}
@@ -325,29 +342,41 @@ class Context:
             taken += message.role is Role.ASSISTANT
         return ConsumedContent(tokens=tokens, newest=reached)
 
-    def tokens_behind(self, other: Context) -> int:
-        """Return the tokens of the messages from the first one on that differs from another context."""
+    def tokens_after_change(self, other: Context) -> int:
+        """Return the tokens of all messages from the first one that differs from another context."""
         pairs = zip(self._messages, other._messages, strict=False)
         same = next((place for place, (mine, its) in enumerate(pairs) if mine is not its), None)
-        behind = self._messages[min(len(self._messages), len(other._messages)) if same is None else same :]
-        return sum(message.overhead + sum(item.tokens for item in message.items) for message in behind)
+        changed = self._messages[min(len(self._messages), len(other._messages)) if same is None else same :]
+        return sum(message.overhead + sum(item.tokens for item in message.items) for message in changed)
 
     @property
     def latest_reply(self) -> str:
-        """Return the id of the model's last message, or ""."""
+        """The id of the model's last message, or ""."""
         replies = (message.id for message in reversed(self._messages) if message.role is Role.ASSISTANT)
         return next(replies, "")
 
-    def beside_system(self) -> frozenset[int]:
+    def units_next_to_system(self) -> frozenset[int]:
         """
-        Return the units in the messages next to system text inside the conversation, if that has a
-        restricted place.
+        Return the units that stay because of a system message inside the conversation. The neighbours of control
+        messages: those have no text, so they cannot become one with another system message. And what follows the
+        opening system message, if that is larger: it would follow the notice of what left there, and be written to the
+        prompt cache again after every collection.
         """
         if not self.places_system:
             return frozenset()
-        places = [place for place, message in enumerate(self._messages) if message.role is Role.SYSTEM]
-        beside = (self._messages[max(0, place - 1) : place + 2] for place in places)
-        return frozenset(item.unit for messages in beside for message in messages for item in message.items)
+        places = [place for place, message in enumerate(self._messages) if self._is_control(message)]
+        beside = [message for place in places for message in self._messages[max(0, place - 1) : place + 2]]
+        if len(self._messages) > _OPENING and self._messages[_OPENING - 1].role is Role.SYSTEM:
+            opening, step = self._messages[_OPENING - 1 : _OPENING + 1]
+            units = {item.unit for item in step.items}
+            size = sum(
+                item.tokens for message in self._messages[:_OPENED] for item in message.items if item.unit in units
+            )
+            beside += [step] * (sum(item.tokens for item in opening.items) > size)
+        return frozenset(item.unit for message in beside for item in message.items)
+
+    def _is_control(self, message: Message) -> bool:
+        return message.role is Role.SYSTEM and self._intake.format.join(message.payload, message.payload) is None
 
     def newest_input(self) -> frozenset[int]:
         """Return the units in the newest message that is not the model's or the framework's."""
@@ -415,10 +444,10 @@ class Context:
 
     def set_system(self, parts: Iterable[SystemPart]) -> None:
         """
-        Replace these parts of the system text; an empty or blank text removes one. They stand in the order of their
-        sources' layers, then in that in which they were given; gc-core's own lines stand last.
+        Replace these parts of the system text; an empty or blank text removes one. They are ordered by their
+        sources' layers, then as they were given; gc-core's own lines come last.
 
-        Raises SourceError, with nothing changed, for an unknown source. Caps are looked at when a part is given.
+        Raises SourceError, with nothing changed, for an unknown source. Caps are checked when a part is given.
         """
         given = {part.key: part for part in parts}
         for part in given.values():
@@ -464,8 +493,8 @@ class Context:
         other._leave_out(edits.schemas)
         leaving = Counter(map(self._places.get, edits.dropped))
         changed = {*leaving, *map(self._places.get, edits.texts)}
-        stand_ins = other._stand_ins(edits)
-        cut = set(map(self._places.get, stand_ins))
+        replacements = other._replacements(edits)
+        cut = set(map(self._places.get, replacements))
         marked = set(self._marked)
         for place, message in enumerate(self._messages):
             if place not in changed:
@@ -475,10 +504,11 @@ class Context:
             elif leaving[place] == len(message.items) and place not in cut:
                 other.budget.overhead -= message.overhead
             else:
-                other._take_edited(message, edits, stand_ins)
+                other._take_edited(message, edits, replacements)
         other.budget.remove(
             *edits.dropped
         )  # after the traces are added, so that a turn with only a trace keeps its place
+        other._settle_system()
         other._places = {item.id: place for place, message in enumerate(other._messages) for item in message.items}
         touched = {item.unit for place in changed if place is not None for item in self._messages[place].items}
         other._units = {number: unit for number, unit in self._units.items() if number not in touched}
@@ -564,13 +594,13 @@ class Context:
 
     def _leave_out(self, schemas: frozenset[str]) -> None:
         """Note removed schemas in the system text, which may change now: the prefix is broken at position 0 anyway."""
-        gone = [schema for schema in self._tools if schema.item.id in schemas]
-        if not gone:
+        removed = [schema for schema in self._tools if schema.item.id in schemas]
+        if not removed:
             return
-        for schema in gone:
+        for schema in removed:
             self.budget.remove(schema.item.id)
         self._tools = tuple(schema for schema in self._tools if schema.item.id not in schemas)
-        self._name_left_out((*self._left_out, *(schema.item.name for schema in gone)))
+        self._name_left_out((*self._left_out, *(schema.item.name for schema in removed)))
 
     def _name_left_out(self, names: tuple[str, ...]) -> None:
         if names or self._left_out:
@@ -578,8 +608,8 @@ class Context:
             text = left_out_text(names) if names else ""
             self.set_system([SystemPart(name=_LEFT_OUT, text=text, policy=GCPolicy.LOCKED)])
 
-    def _take_edited(self, message: Message, edits: Edits, stand_ins: Mapping[str, Message]) -> None:
-        cuts = [stand_ins[item.id] for item in message.items if item.id in stand_ins]
+    def _take_edited(self, message: Message, edits: Edits, replacements: Mapping[str, Message]) -> None:
+        cuts = [replacements[item.id] for item in message.items if item.id in replacements]
         leads = message.items[0].id in edits.dropped
         if leads:
             self._add(*cuts)
@@ -603,6 +633,44 @@ class Context:
         changed = attrs.evolve(message, payload=payload, items=kept, as_logged=False)
         self._keep(changed, marked=self._intake.format.marks(payload) > 0)
 
+    def _settle_system(self) -> None:
+        """
+        Put system messages inside the conversation between a user message and a reply again (N4), if what stood beside
+        them left: they wait for the next such place, and those that meet there become one message.
+        """
+        if not self.places_system or not any(message.role is Role.SYSTEM for message in self._messages):
+            return
+        marked = {id(self._messages[place]) for place in self._marked}
+        settled: list[Message] = []
+        waiting: Message | None = None
+        for message in self._messages:
+            if message.role is Role.SYSTEM:
+                joined = None if waiting is None else self._as_one(waiting, message, marked)
+                if waiting is not None and joined is None:
+                    settled.append(waiting)
+                waiting = joined or message
+                continue
+            if waiting is not None and message.role is Role.ASSISTANT and settled and settled[-1].role in _SAID:
+                settled.append(waiting)
+                waiting = None
+            settled.append(message)
+        self._messages = settled if waiting is None else [*settled, waiting]
+        self._marked = [place for place, message in enumerate(self._messages) if id(message) in marked]
+
+    def _as_one(self, first: Message, second: Message, marked: set[int]) -> Message | None:
+        """
+        Return two system messages as one; None for control messages. ``marked`` are the identities of messages with
+        cache marks.
+        """
+        payload = self._intake.format.join(first.payload, second.payload)
+        if payload is None:
+            return None
+        whole = attrs.evolve(first, payload=payload, items=(*first.items, *second.items), as_logged=False)
+        self.budget.overhead -= second.overhead
+        if self._intake.format.marks(payload):
+            marked.add(id(whole))
+        return whole
+
     def _keep(self, message: Message, *, marked: bool) -> None:
         place = len(self._messages)
         for item in message.items:
@@ -612,7 +680,7 @@ class Context:
             self._marked.append(place)
         self._messages.append(message)
 
-    def _stand_ins(self, edits: Edits) -> dict[str, Message]:
+    def _replacements(self, edits: Edits) -> dict[str, Message]:
         """Return the messages that replace what leaves, by the item whose place they take."""
         items = {key: trace_item(reference) for key, reference in edits.traces.items()}
         items |= {key: summary_item(summary) for key, summary in edits.summaries.items()}
@@ -638,12 +706,12 @@ class Context:
     @property
     def _head_digest(self) -> bytes:
         """The digest of the content before the conversation; computed again only when it changes."""
-        stands = (*self._system.values(), *self._tools)
+        parts = (*self._system.values(), *self._tools)
         known, digest = self._digested
-        if len(known) != len(stands) or any(map(operator.is_not, known, stands)):
+        if len(known) != len(parts) or any(map(operator.is_not, known, parts)):
             texts = [item.text for item in self._system.values()]
             digest = digest_of([texts, [without_marks(schema.payload) for schema in self._tools]])
-            self._digested = stands, digest
+            self._digested = parts, digest
         return digest
 
     def _add(self, *messages: Message) -> None:
@@ -666,8 +734,8 @@ class Context:
     @property
     def _last_system(self) -> Message | None:
         """
-        The system message at the end of the conversation, where its place is directly in front of a reply (N4): what
-        users and tools say from here on stands before it. Else None.
+        The system message at the end of the conversation, if its place is directly before a reply (N4): what
+        users and tools say from here on comes before it. Otherwise None.
         """
         last = self._messages[-1] if self._messages and self.places_system else None
         return last if last is not None and last.role is Role.SYSTEM else None
@@ -707,7 +775,7 @@ class Context:
     def _keep_newest_marks(self) -> None:
         """
         A caller marks the newest message of every call, and we keep its older ones: beyond the provider's number of
-        marks (N5) the oldest lose theirs. A mark is no part of what is cached, so the prefix stands still.
+        marks (N5) the oldest lose theirs. Marks are not part of the cached content, so the prefix does not change.
         """
         format_ = self._intake.format
         room = format_.most_marks - sum(format_.marks(schema.payload) for schema in self._tools)
@@ -736,7 +804,7 @@ class Context:
 
     def _join(self, keys: Sequence[str]) -> None:
         """
-        Question and answer of a turn that called no tool are one unit from now on, and nothing holds one of them alone:
+        Question and answer of a turn that called no tool are one unit from now on, and nothing holds only one of them:
         but for those of which host or plugins said how they are held.
         """
         messages = dict.fromkeys(self._places[key] for key in keys if key in self._places)
@@ -776,7 +844,7 @@ class Context:
         return Schema(payload=payload, item=item)
 
     def _system_overhead(self, *, was: bool) -> None:
-        """The overhead of system text that is a message of its own, counted once."""
+        """The overhead of system text that is a separate message, counted once."""
         self.budget.overhead += self._intake.counter.per_message * (bool(self._system) - was)
 
 

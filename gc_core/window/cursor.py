@@ -1,4 +1,4 @@
-"""The state of numbering: what the next message needs to know of those before it."""
+"""The state of numbering: the facts about earlier messages that the next one depends on."""
 
 from __future__ import annotations
 

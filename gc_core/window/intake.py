@@ -13,13 +13,13 @@ from gc_core.providers.contract import Format, TokenCounter
 from gc_core.providers.token_counting import part_tokens
 from gc_core.relevance.demands import is_demand
 from gc_core.relevance.name_scan import scan
-from gc_core.values.framing import SUB_TASK, told_result
+from gc_core.values.framing import SUB_TASK, framed_result
 from gc_core.values.items import DIGEST_NAME, Form, Item, ItemKind, Part, Place
 from gc_core.values.json_values import all_have_utf8, read_object
 from gc_core.values.messages import Message, Payload, Role
 from gc_core.values.names import NOTHING
 from gc_core.values.policy import GCPolicy
-from gc_core.values.references import ByteRange, Reference
+from gc_core.values.references import PLAIN, ByteRange, Reference
 from gc_core.values.sources import CONVERSATION, ENRICHMENT, SYSTEM
 from gc_core.window.cursor import Cursor, OpenCall
 from gc_core.window.own_texts import OwnText, own_message, own_stub
@@ -37,7 +37,7 @@ _OPEN_THINKING = "a reply ended with thinking that led to nothing; it was left o
 DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
 
 _TEXT_KINDS = frozenset({ItemKind.SYSTEM_TEXT, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
-_REMOVED_ALONE = frozenset({ItemKind.THINKING, ItemKind.TOOL_RESULT, ItemKind.ATTACHMENT})
+_REMOVABLE_BY_ITSELF = frozenset({ItemKind.THINKING, ItemKind.TOOL_RESULT, ItemKind.ATTACHMENT})
 
 _QUESTION_MARKS = ("?", "？", "؟")
 
@@ -150,6 +150,7 @@ class Intake:
         classify: Asks the plugins.
         cites: References name the bytes of the log.
         recalls: Removed content can be recalled.
+        recall_form: How the model recalls it, with ``{id}`` in place of the id.
         tools: Policy by tool name, for the results of that tool.
 
     """
@@ -160,6 +161,17 @@ class Intake:
     tools: Mapping[str, GCPolicy] = attrs.field(factory=dict)
     cites: bool = False
     recalls: bool = True
+    recall_form: str = PLAIN
+    _newest: list[tuple[Payload, tuple[Part, ...]]] = attrs.field(factory=list, init=False, eq=False, repr=False)
+
+    def _parts(self, payload: Payload) -> tuple[Part, ...]:
+        """Return the parts of a payload. Those of the newest are kept: each step of an arrival reads them."""
+        for known, parts in self._newest:
+            if known is payload:
+                return parts
+        parts = self.format.read(payload)
+        self._newest[:] = [(payload, parts)]
+        return parts
 
     def take(
         self, payload: Payload, cursor: Cursor, *, policy: GCPolicy | None = None, became: Sequence[str] = ()
@@ -168,7 +180,7 @@ class Intake:
         Return the message as items, with whatever must come before it. Raises MessageError when it is malformed.
 
         ``policy`` is the host's own word for all of its items. ``became`` are the items that its parts became, "" for
-        none, where it is taken from the log: what an earlier gc-core did not mend stays in the window.
+        none, where it is taken from the log: what an earlier gc-core did not repair stays in the window.
         """
         role = self.format.role(payload)
         mended, repairs = self._mend(self.format.normalise(payload), role, became)
@@ -186,7 +198,7 @@ class Intake:
         """
         Answer every open call with a synthetic result: no request may carry a call without one (rule A1).
 
-        A reply that came in pieces is whole then: thinking at its end, which leads to nothing, leaves (rule R2).
+        A reply in pieces is complete then: thinking at its end, which leads to nothing, leaves (rule R2).
         """
         if cursor.results is None and not cursor.open_calls:
             return Arrival(cursor=cursor)
@@ -201,14 +213,14 @@ class Intake:
 
     def before_system(self, cursor: Cursor) -> Arrival:
         """Return a user line to be placed before a system message that came after a reply (N4)."""
-        repair = Repair(kind="user_between", text="system text follows a reply; a user line stands between them")
+        repair = Repair(kind="user_between", text="system text follows a reply; a user line is inserted between them")
         line = self._user_line("[gc: system text follows]", repair, cursor)
         # Once it was sent, a first reply needs no other user line before it.
         return attrs.evolve(line, cursor=attrs.evolve(line.cursor, started=True))
 
     def framed(self, cursor: Cursor, *items: Item) -> Arrival:
         """
-        User messages that the framework writes, one for each text; numbers and tokens are filled in here.
+        Place user messages that the framework writes, one per text; numbers and tokens are filled in here.
 
         What comes next is placed after them, so it joins nothing before them.
         """
@@ -221,7 +233,7 @@ class Intake:
 
     def _framed(self, cursor: Cursor, place: int, item: Item) -> Message:
         payload = self.format.user(item.text)
-        (part,) = self.format.read(payload)
+        (part,) = self._parts(payload)
         tokens = part_tokens(part, self.counter)
         whole = attrs.evolve(
             item,
@@ -249,7 +261,7 @@ class Intake:
         unit = cursor.units + 1 if earlier is None else earlier.items[0].unit
         draft = _Draft(source=SYSTEM.name, unit=unit, turn=cursor.turn, policy=policy or GCPolicy.LOCKED)
         cursor = attrs.evolve(cursor, units=max(cursor.units, unit))
-        arrival = self._message(payload, Role.SYSTEM, [draft] * len(self.format.read(payload)), cursor)
+        arrival = self._message(payload, Role.SYSTEM, [draft] * len(self._parts(payload)), cursor)
         return arrival if earlier is None else self._joined(arrival, earlier)
 
     def _reply(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
@@ -269,15 +281,15 @@ class Intake:
         self, so_far: Message, whole: Payload, payload: Payload, cursor: Cursor, policy: GCPolicy | None
     ) -> Arrival:
         """
-        Return a further piece of the reply that stands at the end: the same message, the same unit,
+        Return a further piece of the reply at the end: the same message, the same unit,
         the same step.
         """
         first = so_far.items[0]
         draft = _Draft(source=CONVERSATION.name, unit=first.unit, turn=first.turn, step=first.step, policy=policy)
-        arrival = self._message(payload, Role.ASSISTANT, [draft] * len(self.format.read(payload)), cursor)
+        arrival = self._message(payload, Role.ASSISTANT, [draft] * len(self._parts(payload)), cursor)
         (piece,) = arrival.messages
         grown = attrs.evolve(so_far, payload=whole, items=(*so_far.items, *piece.items), as_logged=False)
-        after = _after_assistant(arrival.cursor, grown, self.format.read(whole))
+        after = _after_assistant(arrival.cursor, grown, self._parts(whole))
         return Arrival(joined=grown, cursor=attrs.evolve(after, messages=cursor.messages, results=grown))
 
     def _assistant(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
@@ -292,7 +304,7 @@ class Intake:
             request_open=not cursor.requested,
         )
         draft = _Draft(source=CONVERSATION.name, unit=cursor.units, turn=cursor.turn, step=cursor.step, policy=policy)
-        parts = self.format.read(payload)
+        parts = self._parts(payload)
         # A compaction replaces what was LOCKED too.
         held = [attrs.evolve(draft, required=True)] if self.format.replaces(payload) else [draft]
         arrival = self._message(payload, Role.ASSISTANT, held + [draft] * (len(parts) - 1), cursor)
@@ -304,12 +316,12 @@ class Intake:
 
     def _user_first(self, cursor: Cursor) -> Arrival:
         if cursor.started and cursor.replied and self.format.alternates:
-            repair = Repair(kind="user_between", text="a reply follows a reply; a user line stands between them")
+            repair = Repair(kind="user_between", text="a reply follows a reply; a user line is inserted between them")
             return self._user_line("[gc: the next reply follows]", repair, cursor)
         if cursor.started or not self.format.needs_user_first:
             return Arrival(cursor=cursor)
         repair = Repair(
-            kind="user_first", text="the conversation starts with the assistant; a user line stands before it"
+            kind="user_first", text="the conversation starts with the assistant; a user line is inserted before it"
         )
         return self._user_line("[gc: the conversation starts here]", repair, cursor)
 
@@ -321,8 +333,8 @@ class Intake:
         return attrs.evolve(self.framed(cursor, item), repairs=(repair,))
 
     def _from_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """Read results for the unit that called; what the user said beside them is a unit of its own."""
-        parts = self.format.read(payload)
+        """Read results for the unit that called; what the user said next to them becomes a separate unit."""
+        parts = self._parts(payload)
         own = own_message(parts[0].text) if len(parts) == 1 and parts[0].kind is ItemKind.USER_TEXT else None
         if own is not None:
             closed = self.close(cursor)
@@ -341,7 +353,7 @@ class Intake:
     def _own(self, payload: Payload, cursor: Cursor, own: OwnText) -> Arrival:
         """
         Return a notice, summary or state that gc-core wrote, back in a list: neither said by a user nor to be answered.
-        What a user says after a notice or summary is no part of what was said before it.
+        What a user says after a notice or summary is not part of what was said before it.
         """
         cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True)
         if own.kind is not ItemKind.MEMORY_BLOCK:
@@ -370,10 +382,11 @@ class Intake:
             said=own.said,
             names=own.names,
             recalls=self.recalls,
+            form=self.recall_form,
         )
 
     def _on_time(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        kinds = {part.kind for part in self.format.read(payload)}
+        kinds = {part.kind for part in self._parts(payload)}
         if ItemKind.TOOL_RESULT not in kinds:
             closed = self.close(cursor)
             return closed.then(self._user(payload, closed.cursor, policy))
@@ -384,8 +397,8 @@ class Intake:
         return self._results_and_user(payload, cursor, policy)
 
     def _results_then_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
-        """Split results and user text in one message into two, if results need a message of their own (rule G2)."""
-        parts = self.format.read(payload)
+        """Split results and user text in one message into two, if results need a separate message (rule G2)."""
+        parts = self._parts(payload)
         answers = [part.place for part in parts if part.kind is ItemKind.TOOL_RESULT]
         results = self.format.edit(payload, {part.place: None for part in parts if part.place not in answers})
         said = self.format.edit(payload, dict.fromkeys(answers))
@@ -397,8 +410,8 @@ class Intake:
         ended = cursor
         cursor = _turned(cursor)
         draft = self._user_draft(cursor, policy)
-        arrival = self._message(payload, Role.USER, [draft] * len(self.format.read(payload)), cursor)
-        return _behind(ended, attrs.evolve(arrival, cursor=_asking(arrival, policy)))
+        arrival = self._message(payload, Role.USER, [draft] * len(self._parts(payload)), cursor)
+        return _after_turn(ended, attrs.evolve(arrival, cursor=_asking(arrival, policy)))
 
     def _user_draft(self, cursor: Cursor, policy: GCPolicy | None) -> _Draft:
         """Return the draft of a user message; the original request, the whole first run of them, is LOCKED."""
@@ -409,11 +422,11 @@ class Intake:
         self, payload: Payload, cursor: Cursor, policy: GCPolicy | None, *, synthetic: bool = False
     ) -> Arrival:
         """
-        Results alone. A format that wants one message for a batch gets the earlier results joined with these.
+        Only results. If a format wants one message for a batch, the earlier results are joined with these.
 
         The reply that they answer is whole, as in ``close``.
         """
-        parts = self.format.read(payload)
+        parts = self._parts(payload)
         calls, left = _paired(parts, cursor.open_calls)
         drafts = [_draft_of(call, policy, synthetic=synthetic) for call in calls]
         arrival = self._message(payload, Role.TOOL, drafts, attrs.evolve(cursor, open_calls=left))
@@ -422,7 +435,7 @@ class Intake:
     def _results_and_user(self, payload: Payload, cursor: Cursor, policy: GCPolicy | None) -> Arrival:
         """Read results and user text in one message: one message of two units; missing results are added to it."""
         whole, repairs = self._completed(payload, cursor)
-        parts = self.format.read(whole)
+        parts = self._parts(whole)
         results = [part for part in parts if part.kind is ItemKind.TOOL_RESULT]
         calls, _ = _paired(results, cursor.open_calls)
         after = attrs.evolve(_turned(cursor), open_calls=())
@@ -435,7 +448,7 @@ class Intake:
 
     def _completed(self, payload: Payload, cursor: Cursor) -> tuple[Payload, tuple[Repair, ...]]:
         """Return the message with synthetic results for the calls that it leaves open."""
-        results = [part for part in self.format.read(payload) if part.kind is ItemKind.TOOL_RESULT]
+        results = [part for part in self._parts(payload) if part.kind is ItemKind.TOOL_RESULT]
         _, open_calls = _paired(results, cursor.open_calls)
         for answer in self.format.results([(call.call_id, DEAD_CALL_TEXT) for call in open_calls]):
             payload = self.format.join(payload, answer) or payload
@@ -452,18 +465,18 @@ class Intake:
 
     def _late_result(self, part: Part, cursor: Cursor) -> Arrival:
         """
-        Return a result whose call is gone or was closed is told as text: it would be refused as a result (rule A1). So
-        is what a sub-task brings back, for which there never was a call.
+        Return a result whose call is gone or was closed as text: as a result it would be refused (rule A1). The same
+        holds for the result of a sub-task, for which there never was a call.
         """
         closed = self.close(attrs.evolve(cursor, replied=False))
         is_note = part.call_id.startswith(SUB_TASK)
-        text = told_result(part.call_id, part.text, is_error=part.is_error)
+        text = framed_result(part.call_id, part.text, is_error=part.is_error)
         item = Item(
             id="", kind=ItemKind.TOOL_RESULT, source=CONVERSATION.name, policy=GCPolicy.EPHEMERAL, tokens=0, text=text,
             unit=0, turn=closed.cursor.turn, is_error=part.is_error, original_tokens=0,
         )  # fmt: skip
         repair = Repair(
-            kind="late_result", text=f"a result for {part.call_id!r} came without its call; it is told as text"
+            kind="late_result", text=f"a result for {part.call_id!r} came without its call; it becomes text"
         )
         repairs = () if is_note else (repair,)
         return closed.then(attrs.evolve(self.framed(closed.cursor, item), repairs=repairs))
@@ -471,7 +484,7 @@ class Intake:
     # -- one message ---------------------------------------------------------------------------------------------
 
     def _message(self, payload: Payload, role: Role, drafts: Sequence[_Draft], cursor: Cursor) -> Arrival:
-        parts = self.format.read(payload)
+        parts = self._parts(payload)
         items = tuple(
             self._item(part, draft, f"i{cursor.items + place}")
             for place, (part, draft) in enumerate(zip(parts, drafts, strict=True), start=1)
@@ -514,27 +527,27 @@ class Intake:
         if own is not None:
             reference = self._reference(item, own)
             item = attrs.evolve(item, form=Form.STUB, original_tokens=own.tokens, reference=reference)
-        return attrs.evolve(item, policy=draft.policy or self._policy(item))
+        return self._classified(item) if draft.policy is None else _with_policy(item, draft.policy)
 
-    def _policy(self, item: Item) -> GCPolicy:
+    def _classified(self, item: Item) -> Item:
         """
-        Return the plugins' strongest answer, else the configured policy of the tool, else the
+        Return the item with the plugins' strongest answer, else the configured policy of the tool, else the
         default; LOCKED stays.
         """
-        default = attrs.evolve(item, policy=self._configured(item) or default_policy(item))
+        default = _with_policy(item, self._configured(item) or default_policy(item))
         if default.policy is GCPolicy.LOCKED:
-            return default.policy
-        return self.classify(default) or default.policy
+            return default
+        return _with_policy(default, self.classify(default) or default.policy)
 
     def _configured(self, item: Item) -> GCPolicy | None:
         return self.tools.get(item.name) if item.kind is ItemKind.TOOL_RESULT else None
 
     def _mend(self, payload: Payload, role: Role, became: Sequence[str]) -> tuple[Payload | None, tuple[Repair, ...]]:
         """
-        Empty texts go, and thinking that leads to nothing; arguments become a JSON object. None when nothing is left
-        (rules A4, C2, C3, N1, N3).
+        Remove empty texts and thinking that leads to nothing, and make arguments a JSON object. None when nothing is
+        left (rules A4, C2, C3, N1, N3).
         """
-        parts = self.format.read(payload)
+        parts = self._parts(payload)
         if not parts:
             return None, (Repair(kind="empty_message", text="a message without content was left out"),)
         texts: dict[Place, str | None] = {}
@@ -554,18 +567,18 @@ class Intake:
             thinking = _last_thinking(parts, texts)
             texts.update(dict.fromkeys(thinking))
             repairs += [Repair(kind="open_thinking", text=_OPEN_THINKING)] * bool(thinking)
-        stood = [part.place for part, item in zip(parts, became, strict=False) if item]
-        texts = {place: text for place, text in texts.items() if text is not None or place not in stood}
+        in_window = [part.place for part, item in zip(parts, became, strict=False) if item]
+        texts = {place: text for place, text in texts.items() if text is not None or place not in in_window}
         return (self.format.edit(payload, texts) if texts else payload), tuple(repairs)
 
     def _reply_with_unique_ids(self, payload: Payload, start: Arrival, policy: GCPolicy | None) -> Arrival:
         """
-        Return a reply; of calls that share an id the later ones get another, for OpenAI and
-        Anthropic would refuse it.
+        Return a reply in which later calls with the id of another call have a new one: OpenAI and Anthropic refuse
+        repeated ids.
         """
         given: dict[str, str] = {}
         ids: dict[Place, str] = {}
-        for part in self.format.read(payload):
+        for part in self._parts(payload):
             if part.kind is ItemKind.TOOL_CALL and part.call_id:
                 new = next(each for each in _ids_like(part.call_id) if each not in given)
                 given[new] = part.call_id
@@ -583,7 +596,7 @@ class Intake:
     def _addressed(self, payload: Payload, cursor: Cursor) -> Payload:
         """Return the message with its results naming the ids that their calls are sent with."""
         waiting, ids = list(cursor.open_calls), dict[Place, str]()
-        for part in self.format.read(payload):
+        for part in self._parts(payload):
             call = _call_of(part, waiting) if part.kind is ItemKind.TOOL_RESULT else None
             if call is not None:
                 waiting.remove(call)
@@ -611,7 +624,7 @@ def _stamped(message: Message, ids: Collection[str], place: ByteRange, payload: 
 
 @attrs.frozen(kw_only=True)
 class _Draft:
-    """What an item inherits from its message."""
+    """The fields that an item inherits from its message."""
 
     source: str
     unit: int
@@ -624,6 +637,11 @@ class _Draft:
     required: bool = False
 
 
+def _with_policy(item: Item, policy: GCPolicy) -> Item:
+    """Return the item with this policy: the same object if it has it, for an item is copied at every message."""
+    return item if item.policy is policy else attrs.evolve(item, policy=policy)
+
+
 def default_policy(item: Item) -> GCPolicy:
     """Return an item's default policy."""
     if item.kind is ItemKind.USER_TEXT:
@@ -631,7 +649,7 @@ def default_policy(item: Item) -> GCPolicy:
     long = _LONG.get(item.kind)
     if long is not None:
         return GCPolicy.EPHEMERAL if item.tokens > long else GCPolicy.PARTIAL
-    return GCPolicy.EPHEMERAL if item.kind in _REMOVED_ALONE else GCPolicy.PARTIAL
+    return GCPolicy.EPHEMERAL if item.kind in _REMOVABLE_BY_ITSELF else GCPolicy.PARTIAL
 
 
 def _turned(cursor: Cursor) -> Cursor:
@@ -646,10 +664,10 @@ def _turned(cursor: Cursor) -> Cursor:
     return attrs.evolve(cursor, user_run=True, turn=turn, step=-1, used_tools=False, exchange=(), asked=asked)
 
 
-def _behind(ended: Cursor, arrival: Arrival) -> Arrival:
+def _after_turn(ended: Cursor, arrival: Arrival) -> Arrival:
     """
-    Return a user message, and what the turn that it ends turns out to have been: an exchange, or one that used tools,
-    whose answer stays, and so does a question of the model's in front of it.
+    Return a user message with the kind of the turn that it ends: an exchange, or a turn that used tools, whose answer
+    stays, as does a question of the model before it.
     """
     if ended.user_run:
         return arrival
@@ -660,8 +678,8 @@ def _behind(ended: Cursor, arrival: Arrival) -> Arrival:
 
 def _asking(arrival: Arrival, policy: GCPolicy | None) -> Cursor:
     """
-    Return the cursor after a user message, which may become part of an exchange: not the original request, nor what
-    the host holds in its own way, nor a demand in a session that works with tools.
+    Return the cursor after a user message, which may become part of an exchange: not the original request, nor a
+    message whose policy the host set, nor a demand in a session that works with tools.
     """
     cursor = arrival.cursor
     items = [item for message in arrival.messages for item in message.items if item.policy is not GCPolicy.LOCKED]
@@ -677,8 +695,8 @@ def _system_in(cursor: Cursor) -> Message | None:
 
 def _paired(parts: Sequence[Part], waiting: Sequence[OpenCall]) -> tuple[list[OpenCall], tuple[OpenCall, ...]]:
     """
-    Return the call that each result answers, by id and, where ids repeat or lack, in order; and the
-    calls left over.
+    Return the call that each result answers, by id and, if ids repeat or are missing, in order; and the remaining
+    calls.
     """
     left = list(waiting)
     calls = []
@@ -716,9 +734,7 @@ def _without_open_thinking(cursor: Cursor) -> Arrival:
 
 
 def _dead(call: OpenCall) -> Repair:
-    return Repair(
-        kind="dead_call", text=f"call {call.item} ({call.name}) had no result; a synthetic one stands behind it"
-    )
+    return Repair(kind="dead_call", text=f"call {call.item} ({call.name}) had no result; a synthetic one follows it")
 
 
 def _after_assistant(cursor: Cursor, message: Message, parts: Sequence[Part]) -> Cursor:
@@ -759,7 +775,7 @@ def _late(parts: Sequence[Part], cursor: Cursor) -> list[Part]:
 
 def _call_of(result: Part, waiting: Sequence[OpenCall]) -> OpenCall | None:
     """
-    Return the first call that the result answers, by id; where call or result has none, by name.
+    Return the first call that the result answers, by id; by name if call or result has none.
 
     Gemini's ids are optional: a call without one is paired by its name.
     """

@@ -105,7 +105,7 @@ class Blocks:
         self.check_cap(context, source, counter, blocks)
         for block in blocks:
             self._waiting.pop((source, block.name), None)
-            if block.text.strip() and not self.stands(context, block):
+            if block.text.strip() and not self.is_current(context, block):
                 self._waiting[source, block.name] = block
 
     def carry(self, blocks: Iterable[Block]) -> None:
@@ -114,11 +114,11 @@ class Blocks:
             self._waiting.setdefault((block.source, block.name), block)
 
     def recall(self, context: Context, blocks: Iterable[Block]) -> None:
-        """Let what a collection brings back wait too, unless it is still in the window."""
-        self.carry(block for block in blocks if not self.stands(context, block))
+        """Let blocks that a collection brings back wait too, unless it is still in the window."""
+        self.carry(block for block in blocks if not self.is_current(context, block))
 
     def withdraw(self, blocks: Iterable[Block]) -> None:
-        """Withdraw what an undone collection would bring back; what is in the window by then stays."""
+        """Withdraw the blocks that an undone collection would bring back; those already in the window stay."""
         for block in blocks:
             if self._waiting.get((block.source, block.name)) == block:
                 del self._waiting[block.source, block.name]
@@ -145,7 +145,7 @@ class Blocks:
         self._waiting.pop(key, None)
 
     def came_back(self, context: Context, items: Iterable[str]) -> None:
-        """Note that these items are back: a version that was current when it left is stale beside a newer one."""
+        """Note that these items are back: a version that was current when it left is stale next to a newer one."""
         for key in items:
             item = context.find(key)
             newest = "" if item is None else self._newest.get((item.source, item.name), "")
@@ -167,7 +167,7 @@ class Blocks:
         if held > cap:
             raise SourceError(f"source {source!r} would have {held:,} tokens; its cap is {cap:,}")
 
-    def stands(self, context: Context, block: Block) -> bool:
+    def is_current(self, context: Context, block: Block) -> bool:
         """Return whether the newest version has this text, verbatim, even if it was shortened."""
         item = context.find(self._newest.get((block.source, block.name), ""))
         if item is None or item.text == block.framed:

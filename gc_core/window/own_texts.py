@@ -70,8 +70,8 @@ def _notice(text: str) -> OwnText | None:
     found = None if bare is None else _NOTICE.fullmatch(bare)
     if found is None:
         return None
-    told = found.group(2) or ""
-    said, names = _SAID.search(told), _NAMES.search(_QUOTED.sub("", told))
+    details = found.group(2) or ""
+    said, names = _SAID.search(details), _NAMES.search(_QUOTED.sub("", details))
     return OwnText(
         kind=ItemKind.TRACE,
         tokens=_number(found.group(1)),
@@ -86,10 +86,10 @@ def _summary(text: str) -> OwnText | None:
     if found is None or bare is None:
         return None
     line = next((line for line in reversed(bare.splitlines()) if line.startswith("[gc: ")), "")
-    told = _NOTICE.fullmatch(line)
+    notice = _NOTICE.fullmatch(line)
     return OwnText(
         kind=ItemKind.SUMMARY,
-        tokens=_number(told.group(1)) if told else 0,
+        tokens=_number(notice.group(1)) if notice else 0,
         number=int(found.group(1)),
         is_digest=text.startswith('<summary name="digest'),
     )

@@ -1,4 +1,4 @@
-"""What one change did to the messages of the window, so that it can be undone and redone."""
+"""The effect of one change on the messages of the window, so that it can be undone and redone."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Patch:
 
     @property
     def reverse(self) -> Patch:
-        """Return the patch that undoes it."""
+        """The patch that undoes this one."""
         return Patch(after=self.after, removed=self.inserted, inserted=self.removed)
 
 
@@ -111,20 +111,20 @@ def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[
     """
     stays = {id(message) for message in before} & {id(message) for message in after}
     rest = iter(after)
-    come: list[Message] = []
-    gone: list[Message] = []
-    behind, hunks = "", []
+    inserted: list[Message] = []
+    removed: list[Message] = []
+    after_id, hunks = "", []
     for old in before:
         if id(old) not in stays:
-            gone.append(old)
+            removed.append(old)
             continue
         for new in rest:
             if new is old:
                 break
-            come.append(new)
-        hunks += _hunk(behind, gone, come)
-        gone, come, behind = [], [], old.id
-    return tuple(hunks + _hunk(behind, gone, [*come, *rest]))
+            inserted.append(new)
+        hunks += _hunk(after_id, removed, inserted)
+        removed, inserted, after_id = [], [], old.id
+    return tuple(hunks + _hunk(after_id, removed, [*inserted, *rest]))
 
 
 def patched(
@@ -134,7 +134,7 @@ def patched(
     format: Format,  # noqa: A002 - the session's own word
 ) -> list[Message]:
     """
-    Apply patches to messages. What joined a message after its change was recorded stays at its end.
+    Apply patches to messages. Content that joined a message after its change was recorded stays at its end.
 
     Raises LogError, naming the place, when a message that should leave is missing.
     """
@@ -144,21 +144,21 @@ def patched(
         grown: tuple[Message, int] | None = None
         if hunk.after:
             result += _up_to(rest, hunk.after)
-        for gone in hunk.removed:
+        for removed in hunk.removed:
             found = next(rest, None)
-            if found is None or found.id != gone.id:
-                where = f"behind {hunk.after}" if hunk.after else "at the head"
-                text = f"{where} message {gone.id} should stand, and {found.id if found else 'nothing'} does"
+            if found is None or found.id != removed.id:
+                where = f"after {hunk.after}" if hunk.after else "at the head"
+                text = f"{where} message {removed.id} was expected, found {found.id if found else 'nothing'}"
                 raise LogError(f"the ledger does not fit the window: {text}")
-            if len(found.items) > len(gone.items):
-                grown = found, len(gone.items)
-        come = list(map(load, hunk.inserted))
-        result += come if grown is None else _with_tail(come, *grown, format)
+            if len(found.items) > len(removed.items):
+                grown = found, len(removed.items)
+        inserted = list(map(load, hunk.inserted))
+        result += inserted if grown is None else _with_tail(inserted, *grown, format)
     return [*result, *rest]
 
 
 def _with_tail(
-    come: Sequence[Message],
+    inserted: Sequence[Message],
     found: Message,
     start: int,
     format: Format,  # noqa: A002 - the session's own word
@@ -169,12 +169,12 @@ def _with_tail(
     if rest is None:
         raise LogError(f"message {found.id} has {len(found.items)} items and its payload {len(earlier)} parts")
     tail = attrs.evolve(found, payload=rest, items=found.items[start:], as_logged=False)
-    if not come or come[-1].id != found.id:
-        return [*come, tail]
-    whole = format.join(come[-1].payload, rest)
+    if not inserted or inserted[-1].id != found.id:
+        return [*inserted, tail]
+    whole = format.join(inserted[-1].payload, rest)
     if whole is None:
         raise LogError(f"what joined message {found.id} does not join its other version")
-    return [*come[:-1], attrs.evolve(tail, payload=whole, items=(*come[-1].items, *tail.items))]
+    return [*inserted[:-1], attrs.evolve(tail, payload=whole, items=(*inserted[-1].items, *tail.items))]
 
 
 def _up_to(rest: Iterator[Message], wanted: str) -> Iterator[Message]:
@@ -185,11 +185,11 @@ def _up_to(rest: Iterator[Message], wanted: str) -> Iterator[Message]:
     raise LogError(f"the ledger does not fit the window: no message {wanted}")
 
 
-def _hunk(behind: str, gone: Sequence[Message], come: Sequence[Message]) -> list[Patch]:
-    if not gone and not come:
+def _hunk(after_id: str, removed: Sequence[Message], inserted: Sequence[Message]) -> list[Patch]:
+    if not removed and not inserted:
         return []
     saved = SavedMessage.of
-    return [Patch(after=behind, removed=tuple(map(saved, gone)), inserted=tuple(map(saved, come)))]
+    return [Patch(after=after_id, removed=tuple(map(saved, removed)), inserted=tuple(map(saved, inserted)))]
 
 
 def _with_text(item: Item, text: str) -> Item:

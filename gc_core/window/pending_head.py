@@ -54,10 +54,10 @@ class Changes:
     def needed(self, context: Context, *, sent: bool) -> Self:
         """
         Return the changes without those that are in effect. Once something was sent, the same schemas in another order
-        are no change: the order that was sent stays.
+        are not a change: the order that was sent stays.
         """
         head = context.head
-        parts = {key: part for key, part in self.parts.items() if not _stands(part, head.parts.get(key))}
+        parts = {key: part for key, part in self.parts.items() if not _is_in_effect(part, head.parts.get(key))}
         schemas = self.schemas
         if schemas is not None and not head.left_out and schemas[1] == head.discoverable:
             given, there = _digests(schemas[0]), _digests(head.schemas)
@@ -94,11 +94,11 @@ def layers_changed(
     Return what the given layers invalidate, in order: ``before`` is the current window, ``after`` the changed one. A
     text that equals the one sent invalidates nothing.
     """
-    told = _schemas_changed(before, after, waits=waits, format=format) if given.schemas is not None else ()
+    schemas = _schemas_changed(before, after, waits=waits, format=format) if given.schemas is not None else ()
     texts, old = ({item.id: item.text for item in context.system} for context in (after, before))
     ordered = dict.fromkeys([*texts, *old])
     changed = [given.parts[key] for key in ordered if key in given.parts and texts.get(key) != old.get(key)]
-    return (*told, *(_part_changed(part, before, after, waits=waits, format=format) for part in changed))
+    return (*schemas, *(_part_changed(part, before, after, waits=waits, format=format) for part in changed))
 
 
 def _part_changed(
@@ -151,8 +151,8 @@ def _from(key: str, before: Sequence[Item], after: Sequence[Item]) -> Sequence[I
     places = [place for place, item in enumerate(after) if item.id == key]
     if places:
         return after[places[0] :]
-    behind = {item.id for item in before[[item.id for item in before].index(key) :]}
-    return [item for item in after if item.id in behind]
+    after_key = {item.id for item in before[[item.id for item in before].index(key) :]}
+    return [item for item in after if item.id in after_key]
 
 
 def _messages(context: Context) -> int:
@@ -165,7 +165,7 @@ def _tokens(items: Iterable[Item]) -> int:
     return sum(item.tokens for item in items)
 
 
-def _stands(part: SystemPart, there: SystemPart | None) -> bool:
+def _is_in_effect(part: SystemPart, there: SystemPart | None) -> bool:
     return part == there if part.text.strip() else there is None
 
 

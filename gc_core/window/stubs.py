@@ -20,15 +20,15 @@ from gc_core.providers.token_counting import part_tokens
 from gc_core.relevance.demands import strongest
 from gc_core.relevance.name_scan import LONG_LINE, scan
 from gc_core.relevance.named_blocks import named_blocks
-from gc_core.relevance.outcome_lines import told_lines
+from gc_core.relevance.outcome_lines import outcome_lines
 from gc_core.relevance.profiles import WeighedText, Weighing
 from gc_core.relevance.working_set import kept_stretches, without_replaced
-from gc_core.values.framing import BLOCK_KINDS, framed, is_told, unframed
+from gc_core.values.framing import BLOCK_KINDS, framed, is_framed_result, unframed
 from gc_core.values.items import Form, Item, ItemKind, Part, number_of
 from gc_core.values.json_values import Path, read_object, rebuilt
 from gc_core.values.names import Scan
 from gc_core.values.policy import GCPolicy
-from gc_core.values.references import MOST_NAMES, MOST_SAID, ByteRange, Reference
+from gc_core.values.references import MOST_NAMES, MOST_SAID, PLAIN, ByteRange, Reference
 from gc_core.values.removals import GAP
 from gc_core.values.sources import ENRICHMENT, TASK_STATE
 
@@ -46,7 +46,7 @@ _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 _TRIES = 5
 _EDGE_SCORE, _NAMELESS_SCORE = 4.0, 1.0
 _FAILS_SCORE, _ENDS_SCORE = 6.0, 2.0
-_TOLD_SHARE = 0.5
+_OUTCOME_SHARE = 0.5
 """The share of a stub for lines on outcomes, before any other line: failures first."""
 _BLOCKS = 0.6
 """The share of a stub for blocks around recently used names."""
@@ -79,7 +79,7 @@ class _Kept:
     end: int
     score: float
     important: bool = False
-    told: bool = False
+    is_outcome: bool = False
 
 
 def is_stubbable(item: Item) -> bool:
@@ -135,7 +135,7 @@ def write_stub(
 
     ``shown`` are the names that the window shows elsewhere: lines that carry no other are garbage. With ``ends``, for
     content that no one has read yet, head and tail stay too, in what at most three quarters of the room leave over.
-    ``gap`` stands where something was left out. Of an item that is a stub already, some of its lines stay.
+    ``gap`` marks each omission. Of an item that is a stub already, some of its lines stay.
     Arguments of a call stay a JSON object. ``weighing`` is a profile at work, which says what stays first;
     of lines that are not important to it at most ``most_ordinary`` characters stay. ``named`` are names whose blocks
     stay first.
@@ -170,11 +170,14 @@ def trim_stub(
     return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
 
 
-def reference_to(item: Item, call: Item | None = None, *, cites: bool = False, recalls: bool = True) -> Reference:
+def reference_to(
+    item: Item, call: Item | None = None, *, cites: bool = False, recalls: bool = True, form: str = PLAIN
+) -> Reference:
     """
     Return the reference to a single item: what it was, of a result also what the call asked for, and how it ended.
 
-    With ``cites`` it says which bytes of the log hold it; without ``recalls`` it names no id.
+    With ``cites`` it says which bytes of the log hold it; without ``recalls`` it names no id; ``form`` is how the model
+    recalls it.
     """
     return Reference(
         tokens=item.original_tokens,
@@ -185,10 +188,11 @@ def reference_to(item: Item, call: Item | None = None, *, cites: bool = False, r
         hint=_hint(item, call),
         place=item.logged if cites else None,
         recalls=recalls,
+        form=form,
     )
 
 
-def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True) -> Reference:
+def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True, form: str = PLAIN) -> Reference:
     """Return one reference for adjacent items; what a trace among them covers counts as it did."""
     tokens, calls, preview = 0, Counter[str](), ""
     names, said = dict[str, None](), dict[str, None]()
@@ -225,6 +229,7 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         names=tuple(names)[-MOST_NAMES:],
         place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
         recalls=recalls,
+        form=form,
     )
 
 
@@ -252,10 +257,10 @@ def _preview(text: str) -> str:
 
 def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
     """
-    Return tokens of the item with this text; a stub of an attachment is a text block, a result without its call is
-    told.
+    Return the tokens of the item with this text; a stub of an attachment is a text block, a result without its call is
+    framed text.
     """
-    is_text = item.kind is ItemKind.ATTACHMENT or is_told(item)
+    is_text = item.kind is ItemKind.ATTACHMENT or is_framed_result(item)
     kind = ItemKind.USER_TEXT if is_text else item.kind
     name = item.name if item.kind is ItemKind.TOOL_CALL else ""
     return part_tokens(Part(kind=kind, place=(), text=text, name=name), counter)
@@ -276,7 +281,7 @@ def _bare(item: Item) -> Item:
     else:
         inner = unframed(item)
         kept, _, last = inner.rpartition("\n")
-        # If nothing else was kept, the line has the beginning of the text, which the reference itself lacks.
+        # If nothing else was kept, the line has the beginning of the text, which is not in the reference.
         bare = kept if last.startswith(line.partition(item.reference.first)[0]) else inner.replace(line, "")
         text = framed(item, bare)
     return attrs.evolve(item, text=text, scan=scan(text))
@@ -340,13 +345,13 @@ class _Cutter:
         blocks = named_blocks(text, scanned, self.named, int(_BLOCKS * most)) if self.named else []
         taken = sum(end - start + len(self.gap) for start, end in blocks)
         most -= taken
-        told, known = self._how_it_went(wanted, int(_TOLD_SHARE * most))
+        outcomes, known = self._outcomes(wanted, int(_OUTCOME_SHARE * most))
         if weighed is None:
-            rest = [kept for kept in wanted if not _overlaps(kept, told)]
+            rest = [kept for kept in wanted if not _overlaps(kept, outcomes)]
             chosen, spent = self._lines(rest, most - known)
         else:
-            chosen, spent = self._whole(wanted, most - known, weighed, told)
-        chosen, spent = [*chosen, *told], spent + known
+            chosen, spent = self._whole(wanted, most - known, weighed, outcomes)
+        chosen, spent = [*chosen, *outcomes], spent + known
         chosen += [_Kept(start, end, 0.0) for start, end in blocks]
         spent += taken
         if self.ends:
@@ -360,7 +365,7 @@ class _Cutter:
         """
         key = text, self.edges
         if key not in self.known:
-            wanted = [*_carriers(scanned, self.shown), *_told(text), *(_edges(text) if self.edges else ())]
+            wanted = [*_carriers(scanned, self.shown), *_outcome_ranges(text), *(_edges(text) if self.edges else ())]
             weighed = None
             if self.weighing is not None and self.item is not None:
                 weighed = self.weighing.of(text, scanned, self.item.kind, self.item.name)
@@ -369,10 +374,10 @@ class _Cutter:
             self.known[key] = wanted, weighed
         return self.known[key]
 
-    def _how_it_went(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
-        """Return lines on failures, then on outcomes, the last first, since it says how it ended."""
-        told = [kept for kept in wanted if kept.told]
-        return self._lines(sorted(told, key=lambda kept: (-kept.score, -kept.start)), most)
+    def _outcomes(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
+        """Return lines on failures, then on outcomes, the last first because it says how the run ended."""
+        outcomes = [kept for kept in wanted if kept.is_outcome]
+        return self._lines(sorted(outcomes, key=lambda kept: (-kept.score, -kept.start)), most)
 
     def _lines(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
         """Return what fits, in order of its weight, and the characters that it takes."""
@@ -385,19 +390,19 @@ class _Cutter:
         return chosen, spent
 
     def _whole(
-        self, wanted: Iterable[_Kept], most: int, weighed: WeighedText, told: Sequence[_Kept]
+        self, wanted: Iterable[_Kept], most: int, weighed: WeighedText, outcomes: Sequence[_Kept]
     ) -> tuple[list[_Kept], int]:
         """
         Return the same as a profile wants it: of a line in a verbatim stretch that stretch, if there is room for it,
-        and of lines that are not important no more than ``most_ordinary`` characters. What is ``told`` already brings
-        its stretch too.
+        and of lines that are not important no more than ``most_ordinary`` characters. A line of ``outcomes`` brings its
+        stretch too.
         """
         chosen: list[_Kept] = []
         spent, ordinary, whole = 0, self.most_ordinary or most, most // _STRETCHES
         known: dict[tuple[int, int], bool] = {}
-        for line in (kept for kept in wanted if not kept.told):
-            stands = _overlaps(line, told)
-            cost = 0 if stands else self._cost(line)
+        for line in (kept for kept in wanted if not kept.is_outcome):
+            overlaps = _overlaps(line, outcomes)
+            cost = 0 if overlaps else self._cost(line)
             if spent + cost > most or (cost > ordinary and not line.important):
                 continue
             if any(fits and start <= line.start and line.end <= end for (start, end), fits in known.items()):
@@ -411,7 +416,7 @@ class _Cutter:
                 if known[stretch]:
                     kept = around
                     whole -= self._cost(around)
-            if kept is line and stands:
+            if kept is line and overlaps:
                 continue
             chosen.append(kept)
             spent += self._cost(kept)
@@ -428,8 +433,8 @@ def _overlaps(kept: _Kept, others: Iterable[_Kept]) -> bool:
 
 def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
     """
-    Return the same, worth more or less as a profile says, and the important lines that carry no name. What tells how it
-    went keeps its order among its own: a failure that names many files is no more of an outcome than another.
+    Return the same, weighted by the profile, and the important lines that carry no name. Outcome lines keep their order
+    among themselves: a failure that names many files is no more of an outcome than another.
     """
     wanted = list(wanted)
     found: dict[tuple[int, int], float] = {}
@@ -440,8 +445,8 @@ def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
         found.setdefault(line, _NAMELESS_SCORE)
     lines = list(found)
     weights = dict(zip(lines, weighed.weights(lines), strict=True))
-    told = [attrs.evolve(kept, important=weights[kept.start, kept.end] > 1) for kept in wanted if kept.told]
-    return [*told, *(_Kept(*line, found[line] * weight, weight > 1) for line, weight in weights.items())]
+    outcomes = [attrs.evolve(kept, important=weights[kept.start, kept.end] > 1) for kept in wanted if kept.is_outcome]
+    return [*outcomes, *(_Kept(*line, found[line] * weight, weight > 1) for line, weight in weights.items())]
 
 
 def _ends(text: str, chars: int) -> list[_Kept]:
@@ -467,10 +472,11 @@ def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
             yield _Kept(span.start, span.end, fresh)
 
 
-def _told(text: str) -> list[_Kept]:
+def _outcome_ranges(text: str) -> list[_Kept]:
     """Return lines on failures and outcomes."""
     return [
-        _Kept(each.start, each.end, _FAILS_SCORE if each.fails else _ENDS_SCORE, told=True) for each in told_lines(text)
+        _Kept(each.start, each.end, _FAILS_SCORE if each.fails else _ENDS_SCORE, is_outcome=True)
+        for each in outcome_lines(text)
     ]
 
 

@@ -29,7 +29,7 @@ class Zone(enum.Enum):
     """
     The protection of a unit against dropping.
 
-    OLD may go. RECENT are the older steps of the recent turns: they go only when everything OLD would not suffice.
+    OLD may go. RECENT are the older steps of the recent turns: they go only if everything OLD is not enough.
     PRESERVABLE goes under pressure, RESERVE (recent, but after the newest exchange) only in the last resort. SCHEMA is
     a discoverable tool's schema that no visible call uses: it goes last, because it is at the head of the prefix. HELD
     never goes: LOCKED, pinned, pending, traces, and what the model has to answer next.
@@ -47,7 +47,7 @@ class Zone(enum.Enum):
 
 _SPOKEN = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT})
 
-_TOLD = 2
+_BINDING = 2
 
 NAMED_STEPS = 30
 """Steps for which a name counts as recently used."""
@@ -61,7 +61,7 @@ _GIVEN = frozenset({ENRICHMENT.name, TASK_STATE.name})
 @attrs.frozen(kw_only=True)
 class Protection:
     """
-    What the session protects.
+    The content that the session protects.
 
     Attributes:
         recent_turns: The newest turns that drop and summarize may not touch.
@@ -151,8 +151,8 @@ class WindowView:
     @cached_property
     def preservable(self) -> tuple[Unit, ...]:
         """
-        PRESERVABLE units when pressure allows them to go: what the model said, then users' statements without a demand,
-        then their demands, each the oldest first.
+        The PRESERVABLE units if pressure allows them to go: what the model said, then users' statements without a
+        demand, then their demands, each the oldest first.
         """
         return tuple(sorted(self.in_zone(Zone.PRESERVABLE), key=demand_of)) if self._pressure else ()
 
@@ -164,8 +164,8 @@ class WindowView:
     @cached_property
     def stubbable(self) -> tuple[Item, ...]:
         """EPHEMERAL items that a stub may replace, oldest first."""
-        behind = self.units[: self._recent_from]
-        return tuple(item for unit in behind if self.may_stub(unit) for item in unit.items if is_stubbable(item))
+        older = self.units[: self._recent_from]
+        return tuple(item for unit in older if self.may_stub(unit) for item in unit.items if is_stubbable(item))
 
     @cached_property
     def young(self) -> tuple[Item, ...]:
@@ -176,8 +176,8 @@ class WindowView:
     @cached_property
     def condensed(self) -> tuple[Item, ...]:
         """Stubs that a shorter one may replace, oldest first."""
-        behind = self.units[: self._recent_from]
-        return tuple(item for unit in behind if self.may_stub(unit) for item in unit.items if is_condensed(item))
+        older = self.units[: self._recent_from]
+        return tuple(item for unit in older if self.may_stub(unit) for item in unit.items if is_condensed(item))
 
     @property
     def can_summarize(self) -> bool:
@@ -190,7 +190,7 @@ class WindowView:
 
     @cached_property
     def liveness(self) -> Liveness:
-        """What is alive among the resident items."""
+        """The liveness of the resident items."""
         return Liveness([item for unit in self.units for item in unit.items], self._roots)
 
     @cached_property
@@ -231,8 +231,8 @@ class WindowView:
 
     def is_recent(self, unit: Unit) -> bool:
         """
-        Return whether the unit goes only when nothing old suffices: a step of the recent turns, or
-        an unused schema.
+        Return whether the unit goes only when old content does not suffice: a step of the recent turns, or an unused
+        schema.
         """
         zone = self._zone_of[unit.number]
         return zone is Zone.RECENT or zone is Zone.SCHEMA
@@ -268,7 +268,7 @@ class WindowView:
         """Return whether a trace or a summary is of the last pass: nothing has come since."""
         return number_of(unit.items[0].id) > self._newest_arrival
 
-    def is_behind_recent_steps(self, place: int) -> bool:
+    def is_before_recent_steps(self, place: int) -> bool:
         """Return whether the unit at this position is older than the protected steps."""
         return place < self._recent_from
 
@@ -297,7 +297,7 @@ class WindowView:
 
     @property
     def _roots(self) -> Roots:
-        """The roots of liveness: the newest steps and exchange, held content, and open questions."""
+        """The roots of liveness: the newest steps and exchange, protected content, and open questions."""
         held = {unit.number for unit in self.units[self._recent_from :]}
         items = (
             item.id
@@ -348,16 +348,13 @@ class WindowView:
         return grouped
 
     @cached_property
-    def _beside_system(self) -> frozenset[int]:
-        """
-        Return the neighbours of a system message inside the conversation: without them its place
-        would be wrong (N4).
-        """
-        return frozenset(map(self.position, self._context.beside_system()))
+    def _next_to_system(self) -> frozenset[int]:
+        """Return the units that stay because of a system message inside the conversation (N4)."""
+        return frozenset(map(self.position, self._context.units_next_to_system()))
 
     def _zone(self, place: int, unit: Unit) -> Zone:
         locked = unit.pinned or unit.is_trace or unit.policy is GCPolicy.LOCKED
-        if locked or unit.pending or place in self._beside_system:
+        if locked or unit.pending or place in self._next_to_system:
             return Zone.HELD
         given = unit.items[0].source in _GIVEN or unit.items[0].kind in _BLOCKS  # most units are not: asked once
         if given and (zone := self._unseen(place, unit)) is not None:
@@ -418,7 +415,7 @@ class WindowView:
     def _above_caps(self) -> frozenset[int]:
         """
         PRESERVABLE units of old turns that are more than their kind may have: the oldest. What users said stays before
-        the answers that they got. Own summaries become one where somebody can write it.
+        the answers that they got. Own summaries are merged if there is a summarizer.
         """
         summaries = [unit for unit in self.accounts if not (unit.is_summary and self._can_summarize)]
         accounts = {unit.number for unit in self.accounts}
@@ -430,20 +427,21 @@ class WindowView:
 
     def renewable(self, item: str) -> tuple[Unit, ...]:
         """
-        Return the unit of this item alone, where a model call has seen it: neither its policy nor the newest exchange,
-        of which it is no part, keep it.
+        Return the unit if it contains only this item and a model call has seen it: neither its policy nor the newest
+        exchange, which it is not part of, keeps it.
         """
         return tuple(
             unit
             for place, unit in enumerate(self.units)
             if item and unit.items[0].id == item and len(unit.items) == 1 and self._steps_after[place]
-            if not (unit.pinned or unit.pending or place in self._beside_system)
+            if not (unit.pinned or unit.pending or place in self._next_to_system)
         )
 
     def _is_fresh(self, unit: Unit) -> bool:
         """
-        Return a summary after which nothing has come yet: the pass that wrote it did not count on dropping it, so no
-        second one may. Otherwise a summary is as old as it is: a turn of 500 steps would keep all of its own for good.
+        Return whether the unit is a summary after which nothing has come: the pass that wrote it did not count on
+        dropping it, so no second one may. Otherwise a summary is as old as it is: a turn of 500 steps would keep all
+        its summaries for good.
         """
         return unit.is_summary and self.is_fresh(unit)
 
@@ -476,18 +474,17 @@ def _is_said(unit: Unit) -> bool:
 
 
 def demand_of(unit: Unit) -> int:
-    """0 for what the model said, 1 for what a user said, 2 for what a user demands or an account tells of it."""
+    """0 for the model's statements, 1 for a user's, 2 for a user's demand or a summary of it."""
     texts = [item.text for item in unit.items if item.kind is ItemKind.USER_TEXT]
     if not texts:
-        return _TOLD if unit.is_summary else 0
-    return _TOLD if any(map(is_demand, texts)) else 1
+        return _BINDING if unit.is_summary else 0
+    return _BINDING if any(map(is_demand, texts)) else 1
 
 
 def _is_stale_state(unit: Unit) -> bool:
     """
-    Return whether the unit is a version of the task's state that no longer counts: the newest tells all that is in
-    force. In a turn of thousands of steps each collection would leave one after otherwise, and none would be old
-    enough to go.
+    Return whether the unit is an outdated task state: the newest version contains everything that is in force. In a
+    turn of thousands of steps each collection would leave one after otherwise, and none would be old enough to go.
     """
     return all(item.source == TASK_STATE.name and item.policy is GCPolicy.EPHEMERAL for item in unit.items)
 
@@ -498,6 +495,6 @@ def is_block(unit: Unit) -> bool:
 
 
 def is_enrichment(unit: Unit) -> bool:
-    """Return whether the unit holds enrichment alone: it may go as soon as a model call has seen it."""
+    """Return whether the unit holds only enrichment: it may go as soon as a model call has seen it."""
     name = ENRICHMENT.name
     return unit.items[0].source == name and all(item.source == name for item in unit.items)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from gc_core.errors import ConfigError, LogError, MessageError, PluginError, RuleError, SourceError
+from gc_core.integrations.agent_tools.looking_back import NOTHING_FOUND, LookingBack, hit_line
 from gc_core.providers import format_named, provider_named
-from gc_core.providers.contract import TokenCounter
-from gc_core.providers.excerpts import excerpt_end
 from gc_core.relevance.name_scan import scan
 from gc_core.session.facade import SessionFacade
 from gc_core.session.session import GCSession
-from gc_core.storage.contents import Passage
-from gc_core.storage.search import Hit
 from gc_core.values.agent_tool_schemas import TOOL_NAMES, TOOLS, Tool, checked
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.messages import Payload
-from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.results import GCResult
 from gc_core.values.sources import CONVERSATION, InstructionSource
@@ -35,13 +30,6 @@ RECALL_TOKENS: Final = 2_000
 """The most tokens that one recall brings back, and never more than a quarter of the window."""
 
 _SHARE = 4  # a recall may fill one part in this many of the window, and all pins together one
-_LETTERS = 4  # characters per token, roughly; the text itself is counted
-_OWN_HITS = 40  # additional hits to request, since calls of these tools are left out
-_QUERY_CHARS = 1_000
-_REFERENCE_CHARS = 300
-_NAMED = 5  # items of each kind that context_status names
-
-_ID = regex(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b(@[0-9a-f]{6}\b)?", re.ASCII)
 
 
 class AgentTools:
@@ -131,44 +119,18 @@ class AgentTools:
     # -- looking back --------------------------------------------------------------------------------------------
 
     def _recall(self, reference: str, offset: int = 0) -> str:
-        asked = _asked(reference)
-        most = min(RECALL_TOKENS, self._a_share)
-        passages = self._session.contents(asked)
-        characters = sum(passage.characters for passage in passages)
-        if len(passages) > 1 and not offset and characters > _LETTERS * most:
-            return _table(asked, passages, characters, most, self._session.port.counter)
-        text = self._session.recall(asked)
-        if not text or (offset and offset >= len(text)):
-            return f"{asked} has {len(text):,} characters of text"
-        end = excerpt_end(text, offset, most, self._session.port.counter)
-        told = [text[offset:end]]
-        if end < len(text):
-            told.append(f"[{end:,} of {len(text):,} characters; go on with reference={asked}, offset={end}]")
-        return "\n".join(told)
+        return self._looking_back().recall(reference, offset, min(RECALL_TOKENS, self._a_share))
 
     def _search(self, query: str, tool: str | None = None, role: str | None = None, limit: int = 10) -> str:
-        found = self._session.search(query[:_QUERY_CHARS], tool=tool, role=role, limit=limit + _OWN_HITS)
-        hits = [hit for hit in found if hit.tool not in TOOL_NAMES or hit.tool == tool][:limit]
-        return "\n".join(map(_hit_line, hits)) or "nothing found; try fewer or other words, without tool and role"
+        hits = self._looking_back().search(query, tool=tool, role=role, limit=limit)
+        return "\n".join(map(hit_line, hits)) or NOTHING_FOUND
 
     def _status(self) -> str:
-        session = self._session
-        items = session.items()
-        held = [f"{entry['key']} {entry['tokens']:,}" for entry in session.snapshot()["sources"] if entry["tokens"]]
-        large = sorted(
-            (item for item in items if item.source == CONVERSATION.name), key=lambda item: item.tokens, reverse=True
-        )[:_NAMED]
-        left_out = [item.reference for item in items if item.reference is not None]
-        lines = [
-            session.explain().partition("\n")[0],
-            f"held by: {', '.join(held)}",
-            f"largest: {', '.join(f'{item.id} {_what(item)} {item.tokens:,}' for item in large)}",
-            f"left out: {sum(each.tokens for each in left_out):,} tokens in {len(left_out)} places",
-        ]
-        if left_out:
-            newest = (each.first if each.first == each.last else f"{each.first}-{each.last}" for each in left_out)
-            lines.append(f"newest of them to recall: {', '.join([*newest][-_NAMED:])}")
+        lines = [self._session.explain().partition("\n")[0], *self._looking_back().held()]
         return "\n".join(lines)
+
+    def _looking_back(self) -> LookingBack:
+        return LookingBack(self._session, self._session.port.counter)
 
     # -- pinning and freeing -------------------------------------------------------------------------------------
 
@@ -253,32 +215,6 @@ def _chosen(names: Iterable[str]) -> frozenset[str]:
     if unknown:
         raise ConfigError(f"names: unknown tool {unknown[0]!r}; known: {sorted(TOOL_NAMES)}")
     return frozenset(chosen)
-
-
-def _asked(reference: str) -> str:
-    """
-    Return the reference in the model's argument, which may be a whole stub; an id comes before the bytes that contain
-    it.
-    """
-    told = reference[max(0, reference.rfind("[gc:")) :][:_REFERENCE_CHARS]
-    named = _ID.search(told)
-    return told if named is None else named.group()
-
-
-def _table(asked: str, passages: Sequence[Passage], characters: int, most: int, counter: TokenCounter) -> str:
-    """Return a table of contents of a range that is too long, as far as it fits."""
-    head = f"{asked} has {characters:,} characters; recall the part that you need:"
-    lines = "\n".join([head, *(passage.line() for passage in passages)])
-    end = excerpt_end(lines, 0, most, counter)
-    return lines if end == len(lines) else f"{lines[:end].rstrip()}\n[{lines[end:].count(chr(10)) + 1} more parts]"
-
-
-def _hit_line(hit: Hit) -> str:
-    return f"{hit.item} turn {hit.turn} {hit.tool or hit.role} {hit.kind.replace('_', ' ')}: {hit.preview}"
-
-
-def _what(item: Item) -> str:
-    return f"{item.name} {item.kind.value}".strip().replace("_", " ")
 
 
 def _can_be_held(item: Item) -> bool:

@@ -67,7 +67,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return "All memory cleared"
 
     def _run(self, command: Any) -> str:
-        return _told(lambda: self._files.run(**_arguments(command)))
+        return _as_tool_result(lambda: self._files.run(**_arguments(command)))
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -107,7 +107,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return "All memory cleared"
 
     async def _run(self, command: Any) -> str:
-        return await anyio.to_thread.run_sync(lambda: _told(lambda: self._files.run(**_arguments(command))))
+        return await anyio.to_thread.run_sync(lambda: _as_tool_result(lambda: self._files.run(**_arguments(command))))
 
 
 def _arguments(command: Any) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _arguments(command: Any) -> dict[str, Any]:
     return given
 
 
-def _told(run: Callable[[], str]) -> str:
+def _as_tool_result(run: Callable[[], str]) -> str:
     try:
         return run()
     except MemoryFileError as error:

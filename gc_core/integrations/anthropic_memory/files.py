@@ -240,20 +240,20 @@ class MemoryFiles:
                     name = "/".join([path, *parts[:depth]]) + ("/" if depth < len(parts) else "")
                     rows[name] = rows.get(name, 0) + size
         lines = [f"{_size(sum(below.values()))}\t{path}", *(f"{_size(size)}\t{row}" for row, size in rows.items())]
-        told = "excluding hidden items and node_modules"
-        return "\n".join([f"Here're the files and directories up to {_LEVELS} levels deep in {path}, {told}:", *lines])
+        note = "excluding hidden items and node_modules"
+        return "\n".join([f"Here're the files and directories up to {_LEVELS} levels deep in {path}, {note}:", *lines])
 
     # -- facts ---------------------------------------------------------------------------------------------------
 
     def _living(self, kind: FactKind) -> list[Fact]:
-        assert self._facts is not None  # noqa: S101 - else there are no files of facts
+        assert self._facts is not None  # noqa: S101 - without them there are no files of facts
         fresh = FactStore(self._facts.path)  # other sessions add facts, too
         return [fact for fact in fresh.facts.values() if fact.kind is kind]
 
     def _promote(self, path: str, text: str, facts: FactStore) -> None:
         if path not in _FACT_FILES:
             raise MemoryFileError(f"{FACTS} has the files {[*_FACT_FILES]} alone")
-        item = next((item.id for item in reversed(self._session.items()) if _tells(item)), None)
+        item = next((item.id for item in reversed(self._session.items()) if _is_statement(item)), None)
         if item is None:
             raise MemoryFileError("A fact rests on something that was said, and nothing has been said yet")
         kind = _FACT_FILES[path]
@@ -282,17 +282,17 @@ class _Kept:
 
 def _promotions(known: list[Fact], kind: FactKind, text: str, item: str) -> Iterator[Promotion]:
     """Yield the promotions that make the facts equal to the lines; a line is identified by the id at its end."""
-    gone = {fact.id: fact for fact in known}
+    remaining = {fact.id: fact for fact in known}
     for line in filter(str.strip, text.splitlines()):
-        told = _FACT_LINE.fullmatch(line.strip())
-        said, fact = (line, None) if told is None else (told["text"], gone.pop(told["id"] or "", None))
+        found = _FACT_LINE.fullmatch(line.strip())
+        said, fact = (line, None) if found is None else (found["text"], remaining.pop(found["id"] or "", None))
         if fact is None:
             yield Promotion.add(said, kind, item)
         elif not said.strip():
             yield Promotion.delete(fact.id, item)
         elif not fact.says(said):
             yield Promotion.update(fact.id, said, item)
-    for fact in gone.values():
+    for fact in remaining.values():
         yield Promotion.delete(fact.id, item)
 
 
@@ -300,7 +300,7 @@ def _fact_line(fact: Fact) -> str:
     return f"{' '.join(fact.text.split())} ({fact.id})"
 
 
-def _tells(item: Item) -> bool:
+def _is_statement(item: Item) -> bool:
     return item.source == CONVERSATION.name and not item.synthetic
 
 
@@ -335,18 +335,18 @@ def _clean(path: str) -> str:
 def _key(path: str) -> str:
     """Return the backend's key of a path: ASCII letters, digits and "-" are kept, any other byte is ``_hex``."""
     name = path[len(ROOT) + 1 :]
-    told = "".join(
+    name = "".join(
         char if _PLAIN.match(char) else "".join(f"_{byte:02x}" for byte in char.encode("utf-8", "surrogatepass"))
         for char in name
     )
-    if len(_KEY_PREFIX) + len(told) > _MOST_KEY:
-        raise MemoryFileError(f"Path {path!r:.300} is too long: its name takes {len(told)} of at most 193 characters")
-    return _KEY_PREFIX + told
+    if len(_KEY_PREFIX) + len(name) > _MOST_KEY:
+        raise MemoryFileError(f"Path {path!r:.300} is too long: its name takes {len(name)} of at most 193 characters")
+    return _KEY_PREFIX + name
 
 
 def _path(key: str) -> str:
-    told = re.sub(rb"_([0-9a-f]{2})", lambda found: bytes([int(found[1], 16)]), key[len(_KEY_PREFIX) :].encode())
-    return f"{ROOT}/{told.decode('utf-8', 'surrogatepass')}"
+    path = re.sub(rb"_([0-9a-f]{2})", lambda found: bytes([int(found[1], 16)]), key[len(_KEY_PREFIX) :].encode())
+    return f"{ROOT}/{path.decode('utf-8', 'surrogatepass')}"
 
 
 def _numbered(lines: list[str], first: int, last: int) -> list[str]:

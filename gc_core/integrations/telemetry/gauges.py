@@ -18,7 +18,7 @@ from opentelemetry.metrics import CallbackOptions, Meter, MeterProvider, Observa
 from gc_core.integrations.telemetry.genai import CONVERSATION, Attributes
 from gc_core.integrations.telemetry.snapshot import Reading
 
-Told = Iterator[tuple[float, Attributes]]
+Measurements = Iterator[tuple[float, Attributes]]
 
 
 class Watched(Protocol):
@@ -33,7 +33,7 @@ class Gauges:
 
     def __init__(self, meter: Meter) -> None:
         self._sessions: weakref.WeakSet[Watched] = weakref.WeakSet()
-        self._lock = threading.Lock()  # metrics are read in a thread of their own
+        self._lock = threading.Lock()  # metrics are read in a separate thread
         gauge = meter.create_observable_gauge
         gauge("gc.window.utilisation", [self._asking(_utilisation)], "%", "Of the usable window, by source and policy")
         gauge("gc.level.tokens", [self._asking(_levels)], "{token}", "Tokens of the conversation by level")
@@ -51,7 +51,7 @@ class Gauges:
         with self._lock:
             self._sessions.discard(session)
 
-    def _asking(self, tell: Callable[[Reading], Told]) -> Callable[[CallbackOptions], Iterable[Observation]]:
+    def _asking(self, measure: Callable[[Reading], Measurements]) -> Callable[[CallbackOptions], Iterable[Observation]]:
         def observe(_options: CallbackOptions) -> Iterable[Observation]:
             with self._lock:
                 sessions = tuple(self._sessions)
@@ -59,7 +59,7 @@ class Gauges:
             return [
                 Observation(value, {CONVERSATION: reading.session, **attributes})
                 for reading in readings
-                for value, attributes in tell(reading)
+                for value, attributes in measure(reading)
             ]
 
         return observe
@@ -87,23 +87,23 @@ def gauges_of(provider: MeterProvider, meter: Meter) -> Gauges:
         return _OF_PROVIDERS[provider]
 
 
-def _utilisation(reading: Reading) -> Told:
+def _utilisation(reading: Reading) -> Measurements:
     for (source, policy), percent in reading.utilisation.items():
         yield percent, {"gc.source": source, **({"gc.policy": policy} if policy else {})}
 
 
-def _levels(reading: Reading) -> Told:
+def _levels(reading: Reading) -> Measurements:
     return ((tokens, {"gc.level": level}) for level, tokens in reading.levels.items())
 
 
-def _tiers(reading: Reading) -> Told:
+def _tiers(reading: Reading) -> Measurements:
     return ((tokens, {"gc.tier": tier}) for tier, tokens in reading.tiers.items())
 
 
-def _ratios(reading: Reading) -> Told:
+def _ratios(reading: Reading) -> Measurements:
     return ((ratio, {"gc.level": level}) for level, ratio in reading.ratios.items())
 
 
-def _cost(reading: Reading) -> Told:
+def _cost(reading: Reading) -> Measurements:
     if reading.cost is not None:
         yield reading.cost, {}

@@ -47,7 +47,7 @@ _BY_PREFIX: Final = {
     "vertex_ai": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-"""Vendors that offer models but have no format of their own, by the prefix that litellm gives their models."""
+"""Vendors that offer models but have no own format, by the prefix that litellm gives their models."""
 
 
 @attrs.frozen(kw_only=True)

@@ -264,15 +264,15 @@ class Instrumentation(Watch):
             asked = self._opened(callee.span_name, {**attributes, **callee.attributes}, calls_model=True)
         spent = Spent(asked.span, callee, self._meters)
 
-        def tell(input_tokens: int, output_tokens: int) -> None:
+        def spend(input_tokens: int, output_tokens: int) -> None:
             with self._safely("a summary"):
-                spent.told(input_tokens, output_tokens)
+                spent.add_usage(input_tokens, output_tokens)
 
-        return asked, attrs.evolve(request, spent=tell)
+        return asked, attrs.evolve(request, spent=spend)
 
     # -- events -------------------------------------------------------------------------------------------
 
-    def told(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Report collections from their events."""
         entered = call_of(self)
         match event:
@@ -312,12 +312,12 @@ class Instrumentation(Watch):
             return {}
         collection, entered.collection = entered.collection, None
         with self._safely("a collection"):
-            told = {} if result is None else of_result(result)
-            collection.current.span.set_attributes({"gc.outcome": outcome, **told})
+            attributes = {} if result is None else of_result(result)
+            collection.current.span.set_attributes({"gc.outcome": outcome, **attributes})
             collection.current.leave(error)
         return collection.kinds
 
-    def noted(self, record: object) -> None:
+    def on_record(self, record: object) -> None:
         """Report calls and restored items from the ledger's records."""
         match record:
             case Observed(usage=Usage() as usage):

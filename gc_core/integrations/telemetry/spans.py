@@ -29,13 +29,13 @@ class OpenSpan:
             session=session, trace=trace.format_trace_id(ids.trace_id), span=trace.format_span_id(ids.span_id)
         )
         self._attached = context.attach(trace.set_span_in_context(span))
-        self._told = CURRENT.set(known if ids.is_valid else None)
+        self._token = CURRENT.set(known if ids.is_valid else None)
 
     def leave(self, error: BaseException | None = None) -> None:
         """End it; only the type of an error is reported, because its text may contain anything."""
         try:
             context.detach(self._attached)
-            CURRENT.reset(self._told)  # raises if an abandoned task is cleaned up in another context
+            CURRENT.reset(self._token)  # raises if an abandoned task is cleaned up in another context
         finally:
             if error is not None:
                 failed(self.span, type(error).__name__)
@@ -83,7 +83,7 @@ CALL: ContextVar[OpenCall | None] = ContextVar("gc_core_call", default=None)
 
 
 def call_of(owner: object) -> OpenCall | None:
-    """Return the innermost running call of a session."""
+    """Return the innermost running call of a session, or None."""
     found = CALL.get()
     while found is not None and found.of is not owner:
         found = found.outer
@@ -147,7 +147,7 @@ class Spent:
     _input: int = 0
     _output: int = 0
 
-    def told(self, input_tokens: int, output_tokens: int) -> None:
+    def add_usage(self, input_tokens: int, output_tokens: int) -> None:
         """Add the usage of one call."""
         self._input += input_tokens
         self._output += output_tokens

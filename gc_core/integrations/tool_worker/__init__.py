@@ -1,5 +1,5 @@
 """
-A worker beside the model: carries its tool calls out concurrently, and replaces long results with short notes.
+A tool worker: carries out the model's tool calls concurrently, and replaces long results with short notes.
 
 A call that takes too long gets a provisional answer, so that the model can continue; its result is added later.
 """
@@ -27,7 +27,7 @@ from gc_core.window.cursor import OpenCall
 _log = logger("gc_core.worker")
 
 _NOTE_PART: Final = 4  # a note has at most one part in this many of what counts as long
-_LEAST_NOTE: Final = 80  # the least tokens of a note: fewer would say little beside its reference
+_LEAST_NOTE: Final = 80  # the least tokens of a note: fewer would add little to its reference
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -40,7 +40,7 @@ class _Work:
         task: Carries it out, and has a note written.
         outcome: Its outcome, once it has ended.
         note: The note on a long result, if one was written.
-        awaited: What the window waits for; None while the reply still streams.
+        awaited: The result that the window waits for; None while the reply still streams.
         known: Set when ``awaited`` is.
         is_long: The result is to be replaced by a note.
 
@@ -68,8 +68,8 @@ class ToolResultWorker:
     becomes a result that reports it. Results are appended in the order of the calls, whole, so that the log has them;
     before they are sent, long ones become notes (``session.condense``).
 
-    Use one worker for one session, as a context manager: at its end no task is left. What runs in a thread cannot be
-    stopped, and its result is ignored.
+    Use one worker for one session, as a context manager: at its end no task is left. A tool that runs in a thread
+    cannot be stopped; its result is ignored.
 
     Args:
         session: The session that takes the results.
@@ -226,7 +226,7 @@ class ToolResultWorker:
         work.outcome = outcome
         if work.is_long:
             await work.known.wait()
-            assert work.awaited is not None  # noqa: S101 - that is what was waited for
+            assert work.awaited is not None  # noqa: S101 - it was waited for
             with self._session.plugins.guarded("worker", "note"):  # a long result without a note is cut
                 work.note = await self._notes.note(outcome, work.awaited)
 
@@ -259,9 +259,9 @@ class ToolResultWorker:
     def _appended(self, batch: Sequence[_Work]) -> tuple[str, ...]:
         """Append the whole texts to log and window."""
         form = format_named(self._session.format)
-        told = [(work.call.call_id, _text_of(work)) for work in batch]
+        results = [(work.call.call_id, _text_of(work)) for work in batch]
         failed = {place for place, work in enumerate(batch) if work.outcome is not None and work.outcome.is_error}
-        return tuple(key for payload in form.results(told, failed) for key in self._session.append(payload))
+        return tuple(key for payload in form.results(results, failed) for key in self._session.append(payload))
 
     def _condensed(self, results: Mapping[str, _Work]) -> None:
         """Condense long results, and make all of them fit into the cap and the window."""

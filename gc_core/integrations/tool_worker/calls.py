@@ -98,11 +98,11 @@ async def carried_out(call: ToolCall, tools: Mapping[str, Tool]) -> Outcome:
         return _failed(f"{call.name} tried to end the process")
     if isinstance(attempt.error, asyncio.CancelledError):
         return _failed(f"{call.name} was cancelled from inside")
-    return _failed(_told(attempt.error))
+    return _failed(_error_text(attempt.error))
 
 
 async def _answered(tool: Tool, call: ToolCall) -> object:
-    """Run an async tool in the event loop; any other in a thread of its own, which cannot be stopped."""
+    """Run an async tool in the event loop; any other in a separate thread, which cannot be stopped."""
     named = call.values or {}
     begin = functools.partial(tool, call.arguments) if call.free_text else functools.partial(tool, **named)
     if _is_async(tool):
@@ -130,10 +130,10 @@ def _text_of(answer: object) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _told(error: BaseException | None) -> str:
+def _error_text(error: BaseException | None) -> str:
     with isolated() as attempt:
         return _text_of(f"{type(error).__name__}: {error}")
-    return f"{type(error).__name__}, which cannot be told: {type(attempt.error).__name__}"
+    return f"{type(error).__name__}, whose text cannot be read: {type(attempt.error).__name__}"
 
 
 def _failed(why: str) -> Outcome:

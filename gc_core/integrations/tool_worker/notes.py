@@ -68,7 +68,7 @@ class Notes:
         return cls(session=session, answering=None if summarizer is None else answering, above=above)
 
     def are_for(self, outcome: Outcome, tool: str) -> bool:
-        """Return whether a result is long, and its tool's results are not held by the configuration."""
+        """Return whether a result is long, and its tool's results are not protected by the configuration."""
         policy = self.session.config.tool_policies().get(tool, GCPolicy.EPHEMERAL)
         return policy is GCPolicy.EPHEMERAL and self.session.port.counter.count(outcome.text) > self.above
 
@@ -77,16 +77,16 @@ class Notes:
         if self.answering is None:
             return None
         request = self._request(outcome, awaited)
-        told: list[Usage] = []
+        reported: list[Usage] = []
         answering = attrs.evolve(
-            self.answering, spent=lambda read, wrote: told.append(Usage(input_tokens=read, output_tokens=wrote))
+            self.answering, spent=lambda read, wrote: reported.append(Usage(input_tokens=read, output_tokens=wrote))
         )
         try:
             written = await driven_async(answering.steps(request), answering.ask_async)
         finally:  # the usage of a late note is recorded as well
-            for usage in told:
+            for usage in reported:
                 self.session.book(WORKER, usage, model=answering.model)
-        if written.attempts and not told:
+        if written.attempts and not reported:
             tokens = sum(item.original_tokens for item in request.items), request.count(written.text)
             usage = Usage(input_tokens=tokens[0] * written.attempts, output_tokens=tokens[1] * written.attempts)
             self.session.book(WORKER, usage, model=answering.model, estimated=True)
@@ -112,5 +112,5 @@ def named(note: str, ids: dict[str, str]) -> str:
     """Return the note with these ids in the place of others, which it was written with."""
     if all(old == new for old, new in ids.items()):
         return note
-    told = re.compile(rf"\b(?:{'|'.join(map(re.escape, ids))})\b")
-    return told.sub(lambda found: ids[found[0]], note)
+    old_ids = re.compile(rf"\b(?:{'|'.join(map(re.escape, ids))})\b")
+    return old_ids.sub(lambda found: ids[found[0]], note)

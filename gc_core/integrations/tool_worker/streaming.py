@@ -19,10 +19,10 @@ class StreamedCalls:
 
     def completed(self, event: object) -> tuple[ToolCall, ...]:
         """Return the calls that are complete with this event, and whose arguments are whole JSON objects."""
-        told = plain(event)
-        if not isinstance(told, Mapping):
+        plain_event = plain(event)
+        if not isinstance(plain_event, Mapping):
             return ()
-        return tuple(_whole(self._stream.finished(told)))
+        return tuple(_whole(self._stream.finished(plain_event)))
 
 
 def _whole(calls: Iterator[GrowingCall]) -> Iterator[ToolCall]:

@@ -63,11 +63,11 @@ def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
     if "compaction" in own or "compaction" in own.get(BODY, {}):
         ours[BODY] = {name: value for name, value in ours.get(BODY, {}).items() if name != EDITS}
     before, asked = ours.get(BODY, {}).get(EDITS), _names(ours.get(HEADERS))
-    told = None if before is None else theirs.pop(EDITS, None) or own.get(BODY, {}).get(EDITS)
+    by_host = None if before is None else theirs.pop(EDITS, None) or own.get(BODY, {}).get(EDITS)
     names = [*_names(own.get(HEADERS)), *((theirs.pop("betas", None) or ()) if asked else ()), *asked]
     both = joined(ours, theirs)
     if before is not None:
-        both[BODY] = {**both[BODY], EDITS: with_edits(before, told)}
+        both[BODY] = {**both[BODY], EDITS: with_edits(before, by_host)}
     if asked:
         both[HEADERS] = {**both[HEADERS], _BETA: ",".join(dict.fromkeys(names))}
     return both
@@ -75,17 +75,17 @@ def merged(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 
 def with_edits(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the ``context_management`` of both: thinking first, compaction last, the host's wins."""
-    told = list((theirs or {}).get("edits") or ())
-    edits = [*told, *not_set_by_host(ours["edits"], told)]
+    by_host = list((theirs or {}).get("edits") or ())
+    edits = [*by_host, *not_set_by_host(ours["edits"], by_host)]
     return {**ours, **(theirs or {}), "edits": sorted(edits, key=_rank)}
 
 
-def config(options: Mapping[str, Any], told: Mapping[str, Any] | None) -> ServerConfig:
-    """Return the tools that the provider leaves alone: by the options and by what the host sends, which wins."""
+def config(options: Mapping[str, Any], by_host: Mapping[str, Any] | None) -> ServerConfig:
+    """Return the tools that the provider does not clear: by the options, overridden by the host's own setting."""
     ours = options.get(BODY, {}).get(EDITS)
     if ours is not None:
-        return _config_of(with_edits(ours, told))
-    return ServerConfig() if told is None else _config_of(told)
+        return _config_of(with_edits(ours, by_host))
+    return ServerConfig() if by_host is None else _config_of(by_host)
 
 
 def _config_of(context_management: Mapping[str, Any]) -> ServerConfig:

@@ -229,12 +229,12 @@ class AnthropicFormat(MessageFormat):
         less. Raises MessageError for a report that cannot be read.
         """
         message = fields.mapping(plain(reply), "reply")
-        told = message.get("context_management")
+        report = message.get("context_management")
         changed = message.get("input_transformations")
-        if told is None and changed is None and "usage" not in message and "stop_reason" not in message:
+        if report is None and changed is None and "usage" not in message and "stop_reason" not in message:
             return None
-        told = fields.mapping(told or {}, "context_management")
-        edits = list(fields.blocks(told.get("applied_edits") or (), "context_management.applied_edits"))
+        report = fields.mapping(report or {}, "context_management")
+        edits = list(fields.blocks(report.get("applied_edits") or (), "context_management.applied_edits"))
         return ServerEdits(
             tool_uses=_sum("cleared_tool_uses", edits),
             thinking_turns=_sum("cleared_thinking_turns", edits),
@@ -257,7 +257,7 @@ class AnthropicFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """Build the request; each system text is a block of its own, apart from the messages."""
+        """Build the request; each system text becomes a separate block outside the messages."""
         blocks = tuple({"type": "text", "text": text} for text in system if text)
         return Request(
             format=self.name,

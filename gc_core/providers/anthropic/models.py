@@ -14,7 +14,7 @@ from gc_core.providers.cache_terms import CacheTerms
 from gc_core.providers.model_families import ImageRule, ModelFamily
 
 # factor, per_call + per_result, seal_*: [bench], by least absolute deviations over all four models at once; the four
-# alone give 1.09 to 1.16 for text and 0.195 to 0.211 tokens a byte of signature. A signature is the encrypted
+# by themselves give 1.09 to 1.16 for text and 0.195 to 0.211 tokens a byte of signature. A signature is the encrypted
 # *whole* thinking, while the visible text may be a summary of it: in Opus 4.6 3,100 visible tokens cost 8,200.
 # Images: Anthropic's guide to vision, w * h / 750, at most about 1,600 tokens (2025).
 # Thinking of earlier turns: Anthropic's guide to context editing (August 2026): Opus 4.5+ and Sonnet 4.6+ keep all,

@@ -54,7 +54,7 @@ def _interrupt(pairs: Pairs, index: int, role: object, *, split: bool, results: 
     if split:
         pairs.interrupt("N1", f"the batch is split; all its results belong in message {index - 1}")
     elif not results:
-        pairs.interrupt("A2", f"message {index} ({role}) stands between; results come directly behind their calls")
+        pairs.interrupt("A2", f"message {index} ({role}) stands between; results come directly after their calls")
 
 
 def _n1(rendered: Rendered) -> Iterator[Violation]:
@@ -62,10 +62,10 @@ def _n1(rendered: Rendered) -> Iterator[Violation]:
     for index, message, _, types in rendered.blocks:
         if "tool_result" in types:
             if message.get("role") != "user":
-                text = f"a tool_result in a {message.get('role')} message; right is user"
+                text = f"a tool_result in a {message.get('role')} message; expected user"
                 yield Violation(rule="N1", index=index, text=text)
             elif types.count("tool_result") != _leading(types, "tool_result"):
-                yield Violation(rule="N1", index=index, text="a tool_result behind other content; results come first")
+                yield Violation(rule="N1", index=index, text="a tool_result after other content; results come first")
         if "tool_use" in types and message.get("role") != "assistant":
             yield Violation(rule="N1", index=index, text=f"a tool_use in a {message.get('role')} message")
 
@@ -78,7 +78,7 @@ def _a4(rendered: Rendered) -> Iterator[Violation]:
     """
     A4: no empty message, no empty text block, no message with only white space; the input of a call is an object.
 
-    As observed of the API: white space beside other content passes, and so does an empty tool result.
+    As observed of the API: white space next to other content passes, and so does an empty tool result.
     """
     last = len(rendered.messages) - 1
     for index, message, blocks, types in rendered.blocks:
@@ -147,7 +147,7 @@ def _n4(rendered: Rendered) -> Iterator[Violation]:
     messages = rendered.messages
     for index, _ in rendered.by("system"):
         if index == 0 or not _may_precede_system(messages[index - 1]):
-            yield Violation(rule="N4", index=index, text="a system message has to stand directly behind a user message")
+            yield Violation(rule="N4", index=index, text="a system message has to follow a user message directly")
         if index + 1 < len(messages) and messages[index + 1].get("role") != "assistant":
             yield Violation(rule="N4", index=index, text="a system message has to be last or followed by a reply")
 
@@ -166,7 +166,7 @@ def _n5(rendered: Rendered) -> Iterator[Violation]:
         for block in _marked(blocks):
             marks += 1
             if block.get("type") in THINKING:
-                yield Violation(rule="N5", index=index, text="a cache mark on thinking; mark the content behind it")
+                yield Violation(rule="N5", index=index, text="a cache mark on thinking; mark the content after it")
             elif is_empty_text(block):
                 yield Violation(rule="N5", index=index, text="a cache mark on empty text")
     if marks > MAX_CACHE_MARKS:
@@ -174,7 +174,7 @@ def _n5(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _n6(rendered: Rendered) -> Iterator[Violation]:
-    """N6: what the newest compaction replaces is not sent again; a failed one (null) is not a compaction."""
+    """N6: content that the newest compaction replaces is not sent again; a failed one (null) is not a compaction."""
     newest: tuple[int, int] | None = None
     for index, _, blocks, types in rendered.blocks:
         if COMPACTION not in types:
@@ -184,12 +184,12 @@ def _n6(rendered: Rendered) -> Iterator[Violation]:
                 continue
             if block.get("content") == "":
                 yield Violation(
-                    rule="N6", index=index, text="a compaction with an empty content; right is a text or null"
+                    rule="N6", index=index, text="a compaction with an empty content; expected a text or null"
                 )
             elif is_compaction(block):
                 newest = index, place
     if newest is not None and newest != (0, 0):
-        text = "a compaction behind what it stands for; it has to be the first block of the first message"
+        text = "a compaction after the content it replaces; it has to be the first block of the first message"
         yield Violation(rule="N6", index=newest[0], text=text)
 
 
@@ -230,16 +230,14 @@ def in_place(before: Request, after: Request) -> Iterator[Violation]:
     N6, N7, N8: the provider's own blocks in a remaining message stay unchanged and in order; a successful compaction
     and changes of tools stay with their messages.
     """
-    stood = _server_side(before)
+    expected = _server_side(before)
     for index, blocks in _server_side(after):
-        while stood and stood[0][1] != blocks:
-            stood.popleft()
-        if not stood:
-            yield Violation(
-                rule="N8", index=index, text="blocks of the provider's own were changed, moved or separated"
-            )
+        while expected and expected[0][1] != blocks:
+            expected.popleft()
+        if not expected:
+            yield Violation(rule="N8", index=index, text="the provider's own blocks were changed, moved or separated")
             return
-        stood.popleft()
+        expected.popleft()
     there = Counter(_held_in(after))
     for block in (Counter(_held_in(before)) - there).elements():
         yield Violation(rule="N6" if COMPACTION in block else "N8", index=-1, text=f"{block:.60} left; it has to stay")
@@ -261,7 +259,7 @@ def _held_in(request: Request) -> Iterator[str]:
 
 
 def _is_held(block: Payload) -> bool:
-    """Return whether the block must stay whatever leaves beside it; a failed compaction replaces nothing."""
+    """Return whether the block must stay whatever is removed around it; a failed compaction replaces nothing."""
     return is_compaction(block) or (block.get("type") in _HELD and block.get("type") != COMPACTION)
 
 

@@ -37,7 +37,7 @@ from gc_core.values.items import ItemKind, Part, Place
 from gc_core.values.messages import Payload, Request, Role, Usage
 
 _ROLES = {"user": Role.USER, "model": Role.ASSISTANT}
-_HINTS = {"assistant": "; the model's own role is 'model'", "function": "; results stand in a content of role 'user'"}
+_HINTS = {"assistant": "; the model's own role is 'model'", "function": "; results belong in a content of role 'user'"}
 _TEXT_KINDS = {Role.USER: ItemKind.USER_TEXT, Role.ASSISTANT: ItemKind.ASSISTANT_TEXT}
 _PARTS = "parts"
 _DECLARATIONS = ("functionDeclarations", "function_declarations")
@@ -45,7 +45,7 @@ _DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 class GeminiFormat(MessageFormat):
     """
-    Contents: messages are parts, results have a content of their own after their calls, system text and tools are
+    Contents: messages are parts, results have a separate content after their calls, system text and tools are
         separate.
     """
 
@@ -153,7 +153,7 @@ class GeminiFormat(MessageFormat):
         )
 
     def declarations(self, tools: Sequence[Payload]) -> tuple[Payload, ...]:
-        """The function declarations of all tools, in either spelling, and the built-in tools."""
+        """Return the function declarations of all tools, in either spelling, and the built-in tools."""
         return tuple(declared for tool in tools for declared in _declared(fields.mapping(tool, "tool")))
 
     def schema_name(self, schema: Payload) -> str:
@@ -173,7 +173,7 @@ class GeminiFormat(MessageFormat):
     def request(
         self, *, system: Sequence[str], tools: Sequence[Payload], messages: Sequence[Payload], tokens: int
     ) -> Request:
-        """Build the request; each system text is a part of its own, apart from the contents."""
+        """Build the request; each system text becomes a separate part outside the contents."""
         parts = tuple({TEXT: text} for text in system if text)
         return Request(
             format=self.name,
@@ -196,14 +196,14 @@ def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any
 
 
 def _tools(schemas: Sequence[Payload]) -> list[dict[str, Any]]:
-    """Return one tool with all function declarations; each built-in tool, which has no name, is a tool of its own."""
+    """Return one tool with all function declarations; each built-in tool, which has no name, stays a separate tool."""
     declared = [schema for schema in schemas if "name" in schema]
     built_in = [dict(schema) for schema in schemas if "name" not in schema]
     return [*([{"function_declarations": declared}] if declared else []), *built_in]
 
 
 def _declared(tool: Mapping[str, Any]) -> Sequence[Payload]:
-    """The declarations that a tool lists; the tool itself where it lists none."""
+    """Return the declarations that a tool lists, or the tool itself if it lists none."""
     listed = next((tool[key] for key in _DECLARATIONS if key in tool), None)
     if listed is None:
         return (tool,)

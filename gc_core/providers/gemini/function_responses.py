@@ -53,7 +53,7 @@ def with_answer(result: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 def read_media(part: Mapping[str, Any], key: str) -> Readable:
-    """Return an image by its size, a text file by its text, other bytes by their number, and the fields beside them."""
+    """Return an image by its size, a text file by its text, other bytes by their number, then the other fields."""
     media = part.get(key)
     if not isinstance(media, Mapping):
         return Readable(text=json_text(part))
@@ -62,8 +62,8 @@ def read_media(part: Mapping[str, Any], key: str) -> Readable:
     is_image = kind.startswith("image/")
     left_out = {"data"} if isinstance(data, str) else set()
     left_out |= _IMAGE_FIELDS if is_image else set()
-    told = {name: value for name, value in media.items() if name not in left_out}
-    return joined((Readable(text=json_text(told) if told else ""), _bytes(data, kind), _beside(part, key)))
+    stated = {name: value for name, value in media.items() if name not in left_out}
+    return joined((Readable(text=json_text(stated) if stated else ""), _bytes(data, kind), _other_fields(part, key)))
 
 
 def _bytes(data: object, kind: str) -> Readable:
@@ -73,10 +73,10 @@ def _bytes(data: object, kind: str) -> Readable:
     return readable_bytes(data, kind) if isinstance(data, str) else Readable()
 
 
-def _beside(part: Mapping[str, Any], key: str) -> Readable:
-    """Return the text beside a part's media, such as the transcription of a recording."""
-    beside = {name: value for name, value in data_fields(part).items() if name != key}
-    return Readable(text=json_text(beside) if beside else "")
+def _other_fields(part: Mapping[str, Any], key: str) -> Readable:
+    """Return the text next to a part's media, such as the transcription of a recording."""
+    others = {name: value for name, value in data_fields(part).items() if name != key}
+    return Readable(text=json_text(others) if others else "")
 
 
 def _spoken(response: Mapping[str, Any]) -> str:
@@ -93,6 +93,6 @@ def _text_key(response: Mapping[str, Any]) -> str:
 
 
 def _media(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the media parts that a result of Gemini 3 may have beside its response."""
+    """Return the media parts that a result of Gemini 3 may have next to its response."""
     parts = result.get("parts")
     return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []

@@ -14,7 +14,7 @@ FILE = "fileData"
 _NAMES = {kind: kind for kind in (TEXT, CALL, RESPONSE, INLINE, FILE)}
 _NAMES |= {"function_call": CALL, "function_response": RESPONSE, "inline_data": INLINE, "file_data": FILE}
 _SIGNATURES = ("thoughtSignature", "thought_signature")
-# Keys beside the data of a part that describe it.
+# Keys that describe the data of a part.
 _ASIDE = frozenset(
     {
         *("thought", *_SIGNATURES, "videoMetadata", "video_metadata", "mediaResolution", "media_resolution"),
@@ -34,7 +34,7 @@ def data_of(part: Mapping[str, Any]) -> tuple[str, str]:
         return known[0], _NAMES[known[0]]
     if not keys:
         return "", ""
-    # Unknown fields beside a call, a result or a text do not make it another part.
+    # Unknown fields next to a call, a result or a text do not make it another part.
     spoken = [key for key in known if _NAMES[key] in {CALL, RESPONSE}] or known
     return (spoken[0], _NAMES[spoken[0]]) if spoken else (keys[0], _OTHER)
 

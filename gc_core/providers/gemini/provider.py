@@ -16,7 +16,7 @@ from gc_core.values.messages import Payload, Request
 
 _KEYS = PayloadKeys(
     sealed=frozenset({"thoughtSignature", "thought_signature"}),
-    bytes_beside=frozenset({"mimeType", "mime_type"}),
+    base64_siblings=frozenset({"mimeType", "mime_type"}),
     arguments=frozenset({"args", "response"}),
     schemas=frozenset({"properties", "parameters", "parametersJsonSchema"}),
 )
@@ -27,19 +27,19 @@ def _counted(client: Any, request: Request, model: str | None) -> dict[str, Any]
     Return the contents with system text and tools: the client passes these on to Vertex AI only; the Gemini API takes a
     whole request in another field of the body (reference of models.countTokens, November 2026).
     """
-    told = request.kwargs()
-    before = told.pop("config", {})
+    arguments = request.kwargs()
+    before = arguments.pop("config", {})
     if before and not getattr(client, "vertexai", False):
-        whole = {"model": f"models/{str(model).removeprefix('models/')}", **before, **told}
+        whole = {"model": f"models/{str(model).removeprefix('models/')}", **before, **arguments}
         before = {"http_options": {"extra_body": {"generateContentRequest": whole}}}
-    return {"model": model, "contents": told["contents"], "config": before or None}
+    return {"model": model, "contents": arguments["contents"], "config": before or None}
 
 
 _COUNTING = CountingEndpoint(
     name="Gemini's countTokens",
     client="google-genai",
     path="models.count_tokens",
-    beside="aio",
+    async_path="aio",
     arguments=_counted,
     count="total_tokens",
 )

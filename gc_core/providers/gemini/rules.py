@@ -34,7 +34,7 @@ def _pairs(rendered: Rendered) -> Iterator[Violation]:
             caller = index
             before = rendered.messages[index - 1].get("role") if index else None
             if before != "user":
-                text = "a functionCall has to come directly behind a user content"
+                text = "a functionCall has to come directly after a user content"
                 yield Violation(rule="G1", index=index, text=text)
     if waiting and not rendered.pending:
         yield from _unanswered(caller, waiting, ())
@@ -52,13 +52,15 @@ def _answered(index: int, content: Payload, answers: Sequence[Payload], waiting:
         else:
             waiting.remove(call)
     if answers and len(answers) < len(_parts(content)):
-        yield Violation(rule="G2", index=index, text="other parts beside functionResponses; results stand alone")
+        yield Violation(
+            rule="G2", index=index, text="other parts next to functionResponses; results have a separate content"
+        )
 
 
 def _unanswered(caller: int, waiting: Sequence[Payload], answers: Sequence[Payload]) -> Iterator[Violation]:
     rule = "G2" if answers else "A1"
     for call in waiting:
-        text = f"call {call.get('name')!r} has no functionResponse in the content directly behind it"
+        text = f"call {call.get('name')!r} has no functionResponse in the content directly after it"
         yield Violation(rule=rule, index=caller, text=text)
 
 

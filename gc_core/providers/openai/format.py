@@ -53,7 +53,7 @@ _SDK_ONLY = frozenset({"parsed", "parsed_arguments", "index"})
 
 
 class OpenAIFormat(MessageFormat):
-    """Chat Completions: results are messages of their own, arguments are JSON strings, the system text leads."""
+    """Chat Completions: results are separate messages, arguments are JSON strings, the system text comes first."""
 
     name = "openai"
 
@@ -243,7 +243,7 @@ def _kind(call: Mapping[str, Any]) -> str:
 
 
 def _arguments(call: Mapping[str, Any]) -> Any:
-    """Return the arguments as they came; none given means no arguments."""
+    """Return the arguments unchanged; a missing value means no arguments."""
     kind = _kind(call)
     arguments = call[kind].get(_ARGUMENTS[kind])
     return {} if arguments is None else arguments

@@ -1,5 +1,5 @@
 """
-The models behind Chat Completions and Responses: how they count, and how their prompts are cached.
+The models of Chat Completions and Responses: how they count, and how their prompts are cached.
 
 Data, dated in the comments. OpenAI's own, and those of vendors whose servers use only Chat Completions. Cache: OpenAI's
 guide to prompt caching (2026); DeepSeek's guide to its disk cache (2026).

@@ -26,7 +26,7 @@ def _pairs(rendered: Rendered) -> Iterator[Violation]:
             continue
         if pairs.open:
             rule = "C4" if role in _INSTRUCTIONS else "A2"
-            pairs.interrupt(rule, f"message {index} ({role}) stands between; results come directly behind their calls")
+            pairs.interrupt(rule, f"message {index} ({role}) stands between; results come directly after their calls")
         if role == "assistant" and (calls := message.get("tool_calls")):
             pairs.call(index, [call.get("id", "") for call in calls])
     yield from pairs.unanswered(pending=rendered.pending)

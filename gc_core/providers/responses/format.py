@@ -30,7 +30,7 @@ _OUTPUT_ONLY_IN_TEXT = frozenset({"logprobs", "parsed"})
 
 
 class ResponsesFormat(MessageFormat):
-    """Responses: a flat list of items; the system text is separate, and a reply's reasoning is an item of its own."""
+    """Responses: a flat list of items; the system text is separate, and a reply's reasoning is a separate item."""
 
     name = "responses"
     most_marks = 4
@@ -141,8 +141,8 @@ class ResponsesFormat(MessageFormat):
         """
         Return all output items of a Response, of its dict, or of a reply, fit to be sent back.
 
-        What the API does not accept is removed; ids and encrypted content stay, byte for byte. Raises MessageError if
-        there is no output of a model.
+        Fields that the API does not accept are removed; ids and encrypted content stay, byte for byte. Raises
+        MessageError if there is no output of a model.
         """
         message = fields.mapping(plain(reply), "reply")
         output = message[_OUTPUT] if _OUTPUT in message and "call_id" not in message else [message]
@@ -153,7 +153,7 @@ class ResponsesFormat(MessageFormat):
         return sendable
 
     def pieces(self, reply: Payload) -> tuple[Payload, ...]:
-        """The output items, each by itself."""
+        """Return the output items, each by itself."""
         return tuple(reply[_OUTPUT]) if _is_reply(reply) else (reply,)
 
     def history_elsewhere(self, reply: object) -> str | None:
@@ -248,7 +248,7 @@ def _parts_by_item(reply: Payload) -> list[tuple[Part, ...]]:
 def _check_spoken(item: Payload, field: str) -> None:
     """Check that a reply contains no messages of others, which would pass for the model's."""
     if items.kind_of(item, field) == MESSAGE and items.role_of(item, field) is not Role.ASSISTANT:
-        expected = "'assistant' in a reply; others speak in items of their own"
+        expected = "'assistant' in a reply; other roles have separate items"
         raise fields.FieldError(f"{field}.role", item["role"], expected)
 
 
@@ -288,8 +288,8 @@ def _without_lost_ids(before: Iterable[Payload], after: Iterable[Payload | None]
     lost = in_run = False
     for old, new in zip(before, after, strict=True):
         if is_reasoning(old):
-            gone = new is None or not is_reasoning(new)
-            lost, in_run = gone or (lost and in_run), True
+            removed = new is None or not is_reasoning(new)
+            lost, in_run = removed or (lost and in_run), True
             if new is not None:
                 yield new
             continue

@@ -2,8 +2,8 @@
 The types of items in OpenAI's Responses: who speaks, which are calls, and which results answer them.
 
 An item whose type ends in ``_call`` and that has a ``call_id`` waits for the ``_call_output`` with that id, whatever
-tool it calls; what the provider runs itself has no such id. So unknown tools keep their pairs too. Nothing here raises:
-any other item is the model's.
+tool it calls; calls that the provider runs itself have no such id. So unknown tools keep their pairs too. Nothing here
+raises: any other item is the model's.
 """
 
 from __future__ import annotations

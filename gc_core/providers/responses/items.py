@@ -61,7 +61,7 @@ _BINARIES = {
     "tool_search_output": (_SKILLS,),
 }
 
-# The keys of the arguments of other calls, and the keys beside them that are not arguments.
+# The keys of the arguments of other calls, and the other keys of such an item.
 _ARGUMENTS = ("action", "actions", "operation", "arguments")
 _FRAME = frozenset({"type", "id", "call_id", "status", "caller", "created_by"})
 _KEY = re.compile(rf"({APPROVAL_REQUEST}|[a-z_]+_call) (.+)", re.DOTALL)
@@ -208,9 +208,9 @@ def arguments_of(item: Payload, kind: str) -> str:
     if kind in {FUNCTION, APPROVAL_REQUEST, CUSTOM}:
         given = item.get("input" if kind == CUSTOM else "arguments")
         return given if isinstance(given, str) else json_text({} if given is None else given)
-    told = {key: item[key] for key in _ARGUMENTS if key in item}
-    beside = {key: value for key, value in item.items() if key not in _FRAME and key not in told and value}
-    return json_text({**told, **beside})
+    arguments = {key: item[key] for key in _ARGUMENTS if key in item}
+    others = {key: value for key, value in item.items() if key not in _FRAME and key not in arguments and value}
+    return json_text({**arguments, **others})
 
 
 def _with_arguments(item: Payload, kind: str, text: str) -> dict[str, Any]:
@@ -319,7 +319,8 @@ def answer_to(key: str, text: str) -> dict[str, Any]:
 def edited(item: Payload, prefix: Place, texts: Mapping[Place, str | None], part: Part | None) -> Payload | None:
     """
     Return a copy with the texts at these places, or None when nothing is left; ``part`` is the only part of an item
-    that is not a message. An item that cannot contain text becomes a message of the model.
+    that is not a message. An item that cannot contain text becomes a message of the model. Raises MessageError for a
+    fixed part.
     """
     if part is None or part.place[-1:] != (ITEM,):
         return _edited_message(item, (*prefix, "content"), texts)

@@ -52,14 +52,14 @@ def _pairs(rendered: Rendered) -> Iterator[Violation]:
                 waiting[key].popleft()
                 answered.add(key)
             elif key in answered:
-                yield Violation(rule="A1", index=index, text=f"a second output for call {key!r}; right is exactly one")
+                yield Violation(rule="A1", index=index, text=f"a second output for call {key!r}; expected exactly one")
             else:
                 yield Violation(rule="R1", index=index, text=f"an output for {key!r}, which no item before it called")
     start = _waiting_from(rendered.messages) if rendered.pending else len(rendered.messages)
     for key, places in waiting.items():
         for index in places:
             if index < start:
-                yield Violation(rule="R1", index=index, text=f"call {key!r} has no output; right is one, behind it")
+                yield Violation(rule="R1", index=index, text=f"call {key!r} has no output; expected one after it")
 
 
 def _waiting_from(items: Sequence[Payload]) -> int:
@@ -86,7 +86,7 @@ def _r4(rendered: Rendered) -> Iterator[Violation]:
     places = [index for index, item in enumerate(rendered.messages) if kind_of(item) in COMPACTION]
     if places and places[-1]:
         yield Violation(
-            rule="R4", index=places[-1], text=f"{places[-1]} items before the compaction that stands for them"
+            rule="R4", index=places[-1], text=f"{places[-1]} items before the compaction that replaces them"
         )
 
 
@@ -149,7 +149,7 @@ def lost_reasoning(before: Request, after: Request) -> Iterator[Violation]:
 
 def _led(items: Sequence[Payload]) -> Iterator[tuple[int, object, frozenset[str]]]:
     """
-    Return items of the model with an id, each with the ids of the reasoning that led to it; a request for an approval
+    Yield the model's items with an id, each with the ids of the reasoning that led to it; a request for an approval
     keeps its own id, because the answer refers to it.
     """
     reasoning: frozenset[str] = frozenset()

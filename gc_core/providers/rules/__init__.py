@@ -1,5 +1,5 @@
 """
-What a provider accepts, as checks of a rendered request and of the change that a collection makes.
+A provider's rules, as checks of a rendered request and of the change that a collection makes.
 
 The rules are numbered as in the reference of provider rules: A for all formats, C for OpenAI Chat Completions, N for
 Anthropic Messages. Calls and results pair by position, because real sessions repeat ids. Every check is O(window).

@@ -40,13 +40,13 @@ def answers_in(messages: Sequence[Payload]) -> list[str]:
 
 
 def latest_reply(request: Request) -> int | None:
-    """Return the index of the last assistant message."""
+    """Return the index of the last assistant message, or None."""
     backwards = range(len(request.messages) - 1, -1, -1)
     return next((index for index in backwards if request.messages[index].get("role") == "assistant"), None)
 
 
 def waiting_reply(request: Request) -> int | None:
-    """Return the index of the last assistant message if some of its calls are unanswered."""
+    """Return the index of the last assistant message if some of its calls are unanswered, otherwise None."""
     index = latest_reply(request)
     if index is None:
         return None

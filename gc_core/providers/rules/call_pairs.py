@@ -37,12 +37,12 @@ class Pairs:
         self.open.clear()
 
     def answer(self, index: int, call: str) -> Violation | None:
-        """Return whether the message has a result for this call."""
+        """Take the result for a call; return the violation if it is a second, late or orphaned one."""
         if call in self.open:
             self._close(call)
             return None
         if call in self._answered:
-            return Violation(rule="A1", index=index, text=f"a second result for call {call!r}; right is exactly one")
+            return Violation(rule="A1", index=index, text=f"a second result for call {call!r}; expected exactly one")
         if call in self._late:
             return self._answer_late(index, call)
         return Violation(
@@ -56,7 +56,7 @@ class Pairs:
         for call, waiting in self._late.items():
             for caller, _, _ in waiting:
                 yield Violation(
-                    rule="A1", index=caller, text=f"call {call!r} has no result; right is one, directly behind"
+                    rule="A1", index=caller, text=f"call {call!r} has no result; expected one directly after it"
                 )
 
     def _close(self, call: str) -> None:

@@ -70,9 +70,7 @@ def _a3(before: Request, after: Request) -> Iterator[Violation]:
             rule="A3", index=-1 if kept is None else kept, text="the newest calls wait for results; keep them"
         )
     elif answers_in(before.messages[waiting + 1 :]) != answers_in(after.messages[kept + 1 :]):
-        yield Violation(
-            rule="A3", index=kept, text="a result behind the waiting calls is gone; keep the batch together"
-        )
+        yield Violation(rule="A3", index=kept, text="a result after the pending calls is gone; keep the batch together")
 
 
 def _a5(before: Request, after: Request, *, may_shrink: bool) -> Iterator[Violation]:

@@ -23,7 +23,7 @@ def check_framed(text: str, closing: str) -> tuple[Violation, ...]:
     found = text.count(closing)
     if found == 1 and text.rstrip().endswith(closing):
         return ()
-    return (Violation(rule="A9", index=-1, text=f"{closing!r} stands {found} times; right is once, at the end"),)
+    return (Violation(rule="A9", index=-1, text=f"{closing!r} occurs {found} times; expected once, at the end"),)
 
 
 def a6(rendered: Rendered) -> Iterator[Violation]:

@@ -11,7 +11,7 @@ from gc_core.values.messages import Request
 def check_request(request: Request, *, pending: bool = False) -> tuple[Violation, ...]:
     """
     Return every violation of the format's rules, in the order of the messages; empty if the provider would accept the
-    request.
+    request. Raises RuleError for an unknown format.
 
     With ``pending`` the calls of the last assistant message may lack results, as long as only results follow it: the
     request between a reply and its tools. It could not be sent like that.

@@ -1,4 +1,4 @@
-"""Compression profiles: what is important in a domain, by classes of lines and kinds of tools."""
+"""Compression profiles: the important lines of a domain, by classes of lines and kinds of tools."""
 
 from gc_core.relevance.profiles.builtin import (
     BUILT_IN_PROFILES,

@@ -20,7 +20,7 @@ _LEAST = 4
 """The points that a profile needs, and more than any other."""
 
 _MOST_SAID = 3
-"""The most points for words: what an agent does says more than what is talked about."""
+"""The most points for words: an agent's actions say more than the words used."""
 
 _TOOLS: Final = {
     kinds.FILE_READ: (CODING_PROFILE.name, 1),

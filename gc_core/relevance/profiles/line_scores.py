@@ -1,7 +1,7 @@
 """
 Scores the lines that a stub may keep, by a profile.
 
-Only those lines are read, joined to one short text, so that scoring costs little beside finding them.
+Only those lines are read, joined to one short text, so that scoring costs little compared with finding them.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _BEFORE = 24
 """Characters before a word in which the required prefix is searched."""
 
 _NUMBER = regex(r"(?:[ \t]{0,12}\d{1,7}(?:→|\t|: ?|-|\|))?[+-]?[ \t]{0,80}")
-"""What tools put before a line: its number, the sign of a diff, and its indent."""
+"""Prefixes that tools put before a line: its number, the sign of a diff, and its indent."""
 
 _NUMBERED_BLANK = "→\n"
 """The end of a blank line after its number."""
@@ -60,15 +60,15 @@ def cues(
     *words: str, pattern: str = "", opens: bool = False, apart: bool = False, small: bool = False, before: str = ""
 ) -> tuple[Cue, ...]:
     """Return a cue for each word, all with the same conditions."""
-    behind = regex(pattern) if pattern else None
+    after = regex(pattern) if pattern else None
     ahead = regex(before) if before else None
-    return tuple(Cue(word, behind, opens=opens, apart=apart, small=small, before=ahead) for word in words)
+    return tuple(Cue(word, after, opens=opens, apart=apart, small=small, before=ahead) for word in words)
 
 
 @attrs.frozen
 class LineClass:
     """
-    What makes a line a member of a class.
+    The conditions under which a line belongs to a class.
 
     Attributes:
         cues: Any of them makes a line a member.
@@ -204,8 +204,8 @@ class Reading:
         if at >= 0 and place < self.spans[at].end:
             return self.spans[at].start, self.spans[at].end
         before = self.spans[at].end if at >= 0 else 0
-        behind = self.spans[at + 1].start if at + 1 < len(self.spans) else len(self.text)
-        return max(before, place - _AROUND), min(behind, place + _AROUND)
+        after = self.spans[at + 1].start if at + 1 < len(self.spans) else len(self.text)
+        return max(before, place - _AROUND), min(after, place + _AROUND)
 
     @cached_property
     def _starts(self) -> list[int]:

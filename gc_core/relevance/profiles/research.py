@@ -76,7 +76,7 @@ SEARCH_QUERY: Final = LineClass(
     ),
     also=_searched,
 )
-"""Lines that say what was searched for; a call of a search in the web."""
+"""Lines that name the search; a call of a search in the web."""
 
 NAVIGATION_STEP: Final = LineClass(
     cues=(

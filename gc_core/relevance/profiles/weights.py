@@ -13,7 +13,7 @@ from gc_core.values.items import ItemKind
 from gc_core.values.names import Scan
 
 HIGH, LOW = 4.0, 0.25
-"""How much more or less a line of high or low importance weighs than the same line of neither."""
+"""The factor by which a line of high or low importance weighs more or less than an ordinary one."""
 
 _MOST_NAMELESS = 12
 """The most lines of high importance without a name in one text: the last ones, each wording once."""
@@ -96,7 +96,7 @@ class WeighedText:
 
     @cached_property
     def _runs(self) -> list[Line]:
-        """Return consecutive lines of verbatim classes, as one range each."""
+        """Consecutive lines of verbatim classes, as one range each."""
         verbatim = {
             line for name in self._profile.preserve_verbatim if name in LINES for line in LINES[name].of(self._reading)
         }

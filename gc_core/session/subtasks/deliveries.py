@@ -115,7 +115,7 @@ class Deliveries:
                 self._condenser.condense(long)
 
     def _message_of(self, result: object) -> Payload:
-        """Return a message as it is, or the one in what a provider's client returned."""
+        """Return the message itself, or the one inside the reply object of a provider's client."""
         payload = self._masking.plain(result)
         return payload if payload.keys() & {"role", "type"} else self._masking.plain(self._runtime.format.reply(result))
 

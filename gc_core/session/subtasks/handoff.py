@@ -48,19 +48,19 @@ _log = logger("gc_core.session")
 
 
 class Recalls(Protocol):
-    """What can be read of a session, running or not."""
+    """The readable parts of a session, running or not."""
 
     def recall(self, item: str, /) -> str:
         """Return the original text of what a reference names."""
 
     def contents(self, reference: str, /) -> tuple[Passage, ...]:
-        """Return the same, part by part."""
+        """Return the parts of what a reference names."""
 
 
 @attrs.frozen(kw_only=True)
 class Handed:
     """
-    What a child starts with.
+    The content that a child starts with.
 
     Attributes:
         opening: Parts, tools, memory and messages that are handed on.
@@ -92,7 +92,7 @@ class Child(Protocol):
     runtime: Runtime
 
     def begin_with(self, handed: Handed) -> None:
-        """Take what was handed on, in the order in which it will be read."""
+        """Take over the handed-on content, in the order in which it will be read."""
 
     def close(self) -> None:
         """End the session."""
@@ -108,7 +108,7 @@ class Handoffs:
         head: Holds the private texts.
         leases: Reserve tokens for results.
         task: Holds the task state.
-        history: Recalls what was said in this session.
+        history: Recalls this session's messages.
         writer: Writes what a child starts with.
 
     """
@@ -136,7 +136,7 @@ class Handoffs:
         self._kin: dict[str, weakref.ref[Handoffs]] = {}
 
     def hand_back(self, result: object) -> tuple[str, ...]:
-        """Return the result to the parent; see ``GCSession.hand_back``."""
+        """Deliver the result to the parent; see ``GCSession.hand_back``."""
         if self._hands_back is None:
             text = "no parent waits for a result: not handed off, handed off with result_tokens = 0, or reopened"
             raise LeaseError(text)
@@ -170,7 +170,7 @@ class Handoffs:
     # -- handing off ---------------------------------------------------------------------------------------------------
 
     def hand_off(self, wish: HandoffOptions, open_child: Callable[[GCConfig], C]) -> Steps[C]:
-        """Open a child; what is said while its summary is written is not part of it."""
+        """Open a child; messages that arrive while its summary is written are not part of it."""
         runtime = self._runtime
         lease = self._leases.lease_now(wish.result_tokens, wish.name) if wish.result_tokens else None
         with contextlib.ExitStack() as undo:
@@ -239,7 +239,7 @@ class Handoffs:
 
     @property
     def _inherited(self) -> Inherited | None:
-        """What the session was handed, from its files; it is recorded before everything else."""
+        """The content that the session was handed, from its files; it is recorded before everything else."""
         known = inheritance(self._runtime.store)
         return None if known is None else known[1]
 
@@ -265,7 +265,7 @@ class Handoffs:
 
 
 def inheritance(store: Store) -> tuple[int, Inherited] | None:
-    """Return what a session was handed, from its files, with its place in the log."""
+    """Return what a session was handed, from its files, with its place in the log; None if it was not handed off."""
     for _, entry in store.ledger.entries():
         if isinstance(entry.record, Inherited):
             return entry.at, entry.record

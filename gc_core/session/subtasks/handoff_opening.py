@@ -1,4 +1,4 @@
-"""What a handoff hands on: parts of the head, memory, messages verbatim, and a summary of everything else."""
+"""The content of a handoff: parts of the head, memory, messages verbatim, and a summary of everything else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OpeningWriter:
     Args:
         runtime: The parent's.
         archive: Reads originals.
-        history: Recalls what was said in the parent.
+        history: Recalls the parent's messages.
         collections: Provides the summarizer.
 
     """
@@ -77,7 +77,7 @@ class OpeningWriter:
         )
 
     def _parts_wanted(self, context: Context, wants: Callable[[str, str], bool]) -> Iterator[SystemPart]:
-        """Return the parts of the system text; system messages in the conversation become one part."""
+        """Yield the parts of the system text; system messages in the conversation become one part."""
         for part in context.head.parts.values():
             if not is_own(part.source, part.name) and wants(part.source, part.name):
                 yield part
@@ -88,10 +88,10 @@ class OpeningWriter:
                 yield SystemPart(source=SYSTEM.name, name=name, text=item.text, policy=GCPolicy.LOCKED)
 
     def _memory_wanted(self, wants: Callable[[str, str], bool]) -> Iterator[tuple[str, str, str]]:
-        """Yield the newest held memory blocks, including waiting ones; blocks of handoffs are written again."""
+        """Yield the newest protected memory blocks, including waiting ones; blocks of handoffs are written again."""
         blocks = self._runtime.state.blocks
-        stands = carried(self._runtime.context, blocks, self._runtime.state.pinned_turns)
-        found = {(block.source, block.name): block for block in (*stands, *blocks.waiting)}
+        resident = carried(self._runtime.context, blocks, self._runtime.state.pinned_turns)
+        found = {(block.source, block.name): block for block in (*resident, *blocks.waiting)}
         for block in found.values():
             policy = block.policy or self._runtime.context.budget.source(block.source).policy
             is_held = block.kind is ItemKind.MEMORY_BLOCK and policy is GCPolicy.LOCKED
@@ -102,7 +102,7 @@ class OpeningWriter:
         self, rest: Sequence[Unit], wish: HandoffOptions, config: GCConfig, request: Sequence[Unit]
     ) -> list[Unit]:
         """
-        Return the newest whole steps with what was said between and after them, and the start of
+        Return the newest whole steps with the texts between and after them, and the start of
         the running turn.
         """
         places = [place for place, unit in enumerate(rest) if unit.is_step and not unit.pending]
@@ -127,7 +127,7 @@ class OpeningWriter:
                 yield unit
 
     def _payloads(self, units: Iterable[Unit]) -> Iterator[Payload]:
-        """Return messages as they arrived, without what is not of these units; bound thinking stays after (N3b)."""
+        """Yield messages as they arrived, without what is not of these units; bound thinking stays after (N3b)."""
         binds = self._runtime.state.binds_thinking
         kept = {
             item.id: item.logged
@@ -144,8 +144,8 @@ class OpeningWriter:
     def _of_these(self, record: LogRecord, kept: Iterable[str]) -> Payload | None:
         payload, wanted = self._runtime.format.normalise(record.payload), frozenset(kept)
         parts = zip(self._runtime.format.read(payload), record.items, strict=True)
-        gone = {part.place: None for part, key in parts if key and key not in wanted}
-        return self._runtime.format.edit(payload, gone) if gone else record.payload
+        removed = {part.place: None for part, key in parts if key and key not in wanted}
+        return self._runtime.format.edit(payload, removed) if removed else record.payload
 
     # -- inside: the summary -------------------------------------------------------------------------------------------
 

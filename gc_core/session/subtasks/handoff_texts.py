@@ -21,7 +21,7 @@ from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import InstructionSource
 
 HANDOFF: Final = InstructionSource(name="handoff", policy=GCPolicy.PRESERVABLE, layer=85)
-"""Holds the summary of what was said and done before a session began."""
+"""Holds the summary of the work before a session began."""
 
 ACCOUNT: Final = "account"
 """The name of its block."""
@@ -58,7 +58,7 @@ class HandoffOptions:
         filter: The sources that the child needs.
         config: The child's configuration, or None: its parent's.
         tokens: The most tokens of its opening, as far as fewer steps help; None: the target of its collections.
-        steps: How many of the newest steps are handed on verbatim.
+        steps: The number of newest steps handed on verbatim.
         summary_tokens: Tokens of the summary, and again of the task state.
         result_tokens: Tokens of the parent's window that are reserved for the result; 0: nothing is returned.
 
@@ -107,13 +107,13 @@ def _check(option: str, number: object, least: int) -> None:
 @attrs.frozen(kw_only=True)
 class Opening:
     """
-    What a child starts with, except its texts.
+    The content that a child starts with, except its texts.
 
     Attributes:
         parts: Parts of the system text.
         schemas: Tool schemas.
         discoverable: Names of the schemas that are not core.
-        memory: Held memory blocks: source, name, text.
+        memory: Protected memory blocks: source, name, text.
         request: The messages of the original request.
         newest: The newest steps, as they arrived.
         items: The originals of everything else.
@@ -150,7 +150,7 @@ def _named(found: re.Match[str], tag: str, last: int) -> str:
 
 
 def account(session: str, where: str, items: Sequence[Item], entries: Sequence[str]) -> str:
-    """Return the block of the summary: what it is, the entries, where the rest is."""
+    """Return the block of the summary: a heading, the entries, and where the rest is."""
     tag = tag_of(session)
     head = (
         f"An account of what was said and done before this session began; no instructions. i1@{tag} is an item of"
@@ -164,23 +164,23 @@ def _rest(session: str, where: str, items: Sequence[Item]) -> list[str]:
         return []
     numbers, turns = [number_of(item.id) for item in items], [item.turn for item in items]
     tokens = sum(item.original_tokens for item in items)
-    told = f"turns {min(turns)}-{max(turns)}, i{min(numbers)}-i{max(numbers)}@{tag_of(session)}"
+    covered = f"turns {min(turns)}-{max(turns)}, i{min(numbers)}-i{max(numbers)}@{tag_of(session)}"
     place = f"; its log is {where}" if where else ""
-    return [f"[gc: {tokens:,} tokens left out here: {told} of session {session}{place}]"]
+    return [f"[gc: {tokens:,} tokens left out here: {covered} of session {session}{place}]"]
 
 
 def inherited(state: TaskState, tag: str) -> TaskState:
     """
     Return the state as another session continues with it: its references name the earlier session, and its turns none
-    of the new one. What only made sense inside a turn is left out.
+    of the new one. Entries that only make sense inside a turn are left out.
     """
     entities = {name: each for name, each in state.entities.items() if each.kind != REQUEST}
     cursor = StateCursor(newest=state.cursor.newest)
     saved = read_json(attrs.evolve(state, entities=entities, cursor=cursor).to_json())
-    return TaskState.from_json(json.dumps(rebuilt(saved, functools.partial(_retold, tag)), ensure_ascii=False))
+    return TaskState.from_json(json.dumps(rebuilt(saved, functools.partial(_inherited_value, tag)), ensure_ascii=False))
 
 
-def _retold(tag: str, path: Path, value: Any) -> Any:
+def _inherited_value(tag: str, path: Path, value: Any) -> Any:
     key = key_of(path)
     if key == "turn":
         return -1

@@ -11,7 +11,7 @@ OPEN, DELIVERED, RELEASED = "open", "delivered", "released"
 
 
 class LeaseHolder(Protocol):
-    """What a lease asks of the session that granted it."""
+    """The calls that a lease makes on the session that granted it."""
 
     def deliver(self, lease: Lease, result: object) -> tuple[str, ...]:
         """Take the lease's result; see ``Lease.deliver``."""
@@ -25,10 +25,10 @@ class Lease:
     """
     Room that a session keeps free for one sub-task; made by ``GCSession.lease``.
 
-    Use it as a context manager: what was not delivered is released at its end. Every thread may call it.
+    Use it as a context manager: tokens that were not used are released at its end. Every thread may call it.
 
     Attributes:
-        name: What the sub-task is called.
+        name: The sub-task's name.
         tokens: Tokens of the parent's window that its result may have, the message around it included.
         state: ``"open"``, ``"delivered"`` or ``"released"``.
 

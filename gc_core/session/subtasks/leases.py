@@ -14,15 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from gc_core.errors import LeaseError
-from gc_core.session.collection_runner import CollectionRunner
-from gc_core.session.condense import Condenser
-from gc_core.session.inbox import Inbox
 from gc_core.session.masking import Masking
 from gc_core.session.runtime import CallGate, Runtime
 from gc_core.session.subtasks.deliveries import Deliveries
 from gc_core.session.subtasks.lease import OPEN, RELEASED, Lease, Waiting
 from gc_core.session.window_meter import WindowMeter
-from gc_core.values.framing import SUB_TASK, told_result
+from gc_core.values.framing import SUB_TASK, framed_result
 
 LEAST_NOTE: Final = 60
 """The least tokens of a note besides its first line: a reference and one line of content."""
@@ -40,11 +37,9 @@ class Leases:
     Args:
         runtime: The session's.
         gate: Lets one call in at a time: every thread may use a lease.
-        masking: Makes results ready for the log.
+        masking: Masks the names of leases.
         meter: Counts leased tokens as used.
-        inbox: Takes results.
-        condenser: Cuts results to their leases.
-        collections: Says whether a collection is running.
+        deliveries: Takes results.
 
     """
 
@@ -55,9 +50,7 @@ class Leases:
         *,
         masking: Masking,
         meter: WindowMeter,
-        inbox: Inbox,
-        condenser: Condenser,
-        collections: CollectionRunner,
+        deliveries: Deliveries,
     ) -> None:
         self._runtime = runtime
         self._gate = gate
@@ -65,14 +58,7 @@ class Leases:
         self._meter = meter
         self._held: dict[Lease, None] = {}
         self._queue: deque[Waiting] = deque()
-        self._deliveries = Deliveries(
-            runtime,
-            gate,
-            masking=masking,
-            inbox=inbox,
-            condenser=condenser,
-            collections=collections,
-        )
+        self._deliveries = deliveries
 
     @property
     def held(self) -> tuple[Lease, ...]:
@@ -170,7 +156,7 @@ class Leases:
             expected = f"expected one line of at most {MOST_NAME} characters"
             raise LeaseError(f"name = {name!r:.200}: {expected}")
         counter = self._runtime.counter
-        frame = counter.count(told_result(SUB_TASK + self._masking.name(name), "")) + counter.per_message
+        frame = counter.count(framed_result(SUB_TASK + self._masking.name(name), "")) + counter.per_message
         least = frame + LEAST_NOTE
         if type(tokens) is not int or tokens < least:
             expected = f"expected a whole number of at least {least}, which a note named {name!r} takes"

@@ -59,9 +59,9 @@ def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[
     Every line must be readable, ids and offsets in order, and every named place must hold what it is named for. Log and
     ledger are replayed from the beginning, without checkpoints, in one pass; the digests of every request that was
     sent, of every collection in effect, and every checkpoint must match the window of their time. Rewound parts are
-    read but not compared. After the first line that does not fit, the comparison ends: what follows cannot be known.
+    read but not compared. After the first line that does not fit, the comparison ends: later states cannot be known.
 
-    What no digest covers can be changed without being noticed: everything after the last request, collection and
+    Bytes that no digest covers can be changed without being noticed: everything after the last request, collection and
     checkpoint. A purge renews the digests (see ``purge``), so they only cover what has happened since then.
 
     A session that is being written can be verified: what is written after the start does not count.
@@ -79,7 +79,7 @@ def verify(directory: str | Path, counter: TokenCounter | None = None) -> tuple[
     if not (directory / logs.FILE_NAME).is_file():
         raise LogError(f"{directory} holds no session: there is no {logs.FILE_NAME}")
     with contextlib.ExitStack() as opened:
-        # The log first: what the ledger says about more than is seen here was written since.
+        # The log first: ledger entries about bytes beyond those read here were written since.
         log = opened.enter_context(contextlib.closing(Journal(directory / logs.FILE_NAME, writable=False)))
         try:
             ledger = opened.enter_context(contextlib.closing(Journal(directory / ledgers.FILE_NAME, writable=False)))
@@ -164,7 +164,7 @@ class _Audit:
 
     def _begin(self, counter: TokenCounter | None) -> None:
         if self._entries.opened is None:
-            self._say(ledgers.FILE_NAME, None, "does not tell how the session was opened")
+            self._say(ledgers.FILE_NAME, None, "does not say how the session was opened")
             return
         try:
             self._settings = Settings.of(self._entries.opened, None, counter)
@@ -245,7 +245,11 @@ class _Audit:
         """Compare a request that was sent; damaged messages were reported already."""
         fits = record.digest in {"", found}
         if self._fits and self._fits_as_sent and not fits:
-            self._say(ledgers.FILE_NAME, place, f"what was sent has digest {record.digest}; the files tell {found}")
+            self._say(
+                ledgers.FILE_NAME,
+                place,
+                f"the request that was sent has digest {record.digest}; the files give {found}",
+            )
         self._fits_as_sent = fits
 
     # -- checkpoints ---------------------------------------------------------------------------------------------
@@ -294,14 +298,14 @@ class _Audit:
 
 
 def _take_back(standing: list[tuple[ByteRange, Entry]], entry: Entry) -> None:
-    """Return the entries without those that this one rewinds."""
+    """Remove the entries that this one rewinds."""
     if isinstance(entry.record, Rewound):
         while standing and standing[-1][0].start >= entry.record.ledger:
             standing.pop()
 
 
 def _torn(journal: Journal) -> Iterator[Finding]:
-    """Return the bytes after the last whole line, if they are still incomplete."""
+    """Yield a finding for the bytes after the last whole line, if they are still incomplete."""
     if not journal.torn:
         return
     with contextlib.closing(Journal(journal.path, writable=False)) as now:

@@ -1,4 +1,4 @@
-"""Byte ranges: what the lines of log and ledger contain, and what ledger and checkpoints say that they contain."""
+"""Byte ranges: the contents of the lines of log and ledger, against the ranges that ledger and checkpoints name."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Entries:
                 yield f"it rewinds to {record.log}-{record.ledger}, which is not before it"
 
     def opened_at(self, end: int) -> Opened | None:
-        """Return how the session was opened when the ledger had this size, whatever was rewound since."""
+        """Return how the session was opened when the ledger had this size, or None; rewinds do not matter."""
         return next((record for place, record in reversed(self._openings) if place.end <= end), None)
 
     def of_others(self, session: str) -> Iterator[tuple[ByteRange, str]]:
@@ -150,10 +150,10 @@ def misplaced(lines: Lines, entries: Entries, names: Names, size: int) -> Iterat
         text = lines.unlike(start, end, item)
         if text:
             yield by, text
-    behind = {end for end, _ in lines.places.values()}
+    ends = {end for end, _ in lines.places.values()}
     for (start, end), by in names.ranges.items():
-        if start not in lines.places or end not in behind:
-            yield by, f"bytes {start}-{end} of the log are no whole lines"
+        if start not in lines.places or end not in ends:
+            yield by, f"bytes {start}-{end} of the log are not whole lines"
     for (start, end), by in names.collections.items():
         if entries.collections.get(start) != end:
             yield by, f"bytes {start}-{end} of the ledger hold no collection"

@@ -10,6 +10,7 @@ from pathlib import Path
 from gc_core.storage import master_log as logs
 from gc_core.storage.audit.byte_ranges import Lines
 from gc_core.storage.search.index_file import FILE_NAME, SCHEMA, mark_of
+from gc_core.values.sqlite_failures import sqlite_failures
 
 
 def index_flaws(directory: Path, lines: Lines) -> Iterator[str]:
@@ -20,14 +21,14 @@ def index_flaws(directory: Path, lines: Lines) -> Iterator[str]:
     try:
         with contextlib.closing(_read_only(path)) as db:
             yield from _flaws(db, directory / logs.FILE_NAME, lines)
-    except sqlite3.Error as error:
+    except sqlite_failures() as error:
         yield f"it cannot be read: {error}"
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
-    """Open the index read-only. Without a journal beside it, SQLite need not create one."""
-    beside = path.with_name(f"{path.name}-wal")
-    how = "mode=ro" if beside.is_file() and beside.stat().st_size else "mode=ro&immutable=1"
+    """Open the index read-only. Without a journal next to it, SQLite need not create one."""
+    journal = path.with_name(f"{path.name}-wal")
+    how = "mode=ro" if journal.is_file() and journal.stat().st_size else "mode=ro&immutable=1"
     return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None)
 
 

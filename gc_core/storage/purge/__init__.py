@@ -233,12 +233,15 @@ def _kept_elsewhere(settings: Settings, directory: Path, plugins: Plugins | None
 
 
 def _forget(directory: Path) -> None:
-    """Delete what is rebuilt from log and ledger; before everything else, so that nothing can be rebuilt in between."""
+    """
+    Delete files that can be rebuilt from log and ledger; before everything else, so that nothing is
+    rebuilt in between.
+    """
     index = directory / index_file.FILE_NAME
-    beside = (index.with_name(index.name + suffix) for suffix in ("", "-wal", "-shm"))
+    index_files = (index.with_name(index.name + suffix) for suffix in ("", "-wal", "-shm"))
     try:
         state = (directory / task_file.FILE_NAME, *directory.glob("unfinished*"))
-        for path in (*beside, *state, *directory.glob(f"{DATABASE}*"), *(directory / FOLDER).glob("*")):
+        for path in (*index_files, *state, *directory.glob(f"{DATABASE}*"), *(directory / FOLDER).glob("*")):
             path.unlink(missing_ok=True)
     except OSError as error:
         raise LogError(f"{directory}: not all could be deleted; purge again: {error}") from error

@@ -1,4 +1,7 @@
-"""What a purge may overwrite in a line: only texts, and nothing that identifies or connects parts of a session."""
+"""
+The fields of a line that a purge may overwrite: only texts, and nothing that identifies or
+connects parts of a session.
+"""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Secret:
         if len(match) < SHORTEST:
             raise ConfigError(f"{len(match)} characters would be hit by chance; a text to purge has {SHORTEST} or more")
         if match in by:
-            raise ConfigError("by names the text that is to be purged; it stands in the ledger")
+            raise ConfigError("by contains the text that is to be purged, and is written to the ledger")
         mask = next((letter for letter in _MASKS if letter not in match), None)
         if mask is None:
             raise ConfigError(f"the text contains every mask character of {_MASKS}; purge part of it")

@@ -1,5 +1,5 @@
 """
-Full-text search over the master log: an index beside it that contains no text, only the places of words.
+Full-text search over the master log: an index next to it that contains no text, only the places of words.
 
 The index is built from the log and may be lost at any time: a damaged one, or one of another log, is rebuilt. Words are
 those of SQLite's ``unicode61``, runs of letters and digits, ignoring case and accents. A path, a dotted name and a
@@ -27,8 +27,8 @@ from gc_core.values.references import ByteRange
 
 BATCH = 16 << 20
 """
-The most bytes of log that one transaction indexes: what a killed process has to repeat, and how long (a second or two)
-others wait. Batches of 4 MB take a third more time.
+The most bytes of log that one transaction indexes: the work that a killed process has to repeat, and how long (a second
+or two) others wait. Batches of 4 MB take a third more time.
 """
 
 

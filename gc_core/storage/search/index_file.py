@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import time
@@ -15,6 +16,7 @@ from gc_core.storage.master_log import MasterLog
 from gc_core.values.loggers import logger
 from gc_core.values.posix import CAREFULLY
 from gc_core.values.references import ByteRange
+from gc_core.values.sqlite_failures import is_damage, sqlite_failures
 
 if TYPE_CHECKING:
     import sqlite3
@@ -72,17 +74,15 @@ class IndexFile:
 
     def mending(self, work: Callable[[], T]) -> T:
         """Run the action; once more with a new file if the file turns out to be damaged. Raises LogError."""
-        import sqlite3
-
         try:
             try:
                 return work()
-            except sqlite3.DatabaseError as error:
-                if not _is_damage(error):
+            except sqlite_failures() as error:
+                if not is_damage(error):
                     raise
                 self._replace(error)
                 return work()
-        except (sqlite3.Error, OSError) as error:
+        except sqlite_failures() as error:
             raise LogError(f"{self._path}: the search index cannot be used: {error}") from error
 
     @contextlib.contextmanager
@@ -97,7 +97,7 @@ class IndexFile:
                 self.db.execute("ROLLBACK")
 
     def place(self) -> int:
-        """The indexed bytes of the log."""
+        """Return the number of indexed bytes of the log."""
         return int(self.db.execute("SELECT place FROM meta").fetchone()[0])
 
     def reach(self, place: int) -> None:
@@ -141,10 +141,12 @@ class IndexFile:
 
     def _flaw(self) -> str | None:
         """Return why the index cannot be used, "" if there is none yet, None if it is usable."""
-        tables = {name for (name,) in self.db.execute("SELECT name FROM sqlite_master")}
+        tables = _tables(self.db)
         schema = self.db.execute("PRAGMA user_version").fetchone()[0]
-        if schema != SCHEMA or not tables.issuperset(_TABLES):
+        if schema != SCHEMA:
             return f"its schema is {schema}, not {SCHEMA}" if tables else ""
+        if tables != _expected_tables():
+            return "its tables have another schema"
         place, first = self.db.execute("SELECT place, first FROM meta").fetchone() or (-1, b"")
         if type(place) is not int:
             return f"it says that it reaches to {place!r:.60}"
@@ -164,10 +166,9 @@ class IndexFile:
     def _create(self) -> None:
         for table in _TABLES:
             self.db.execute(f"DROP TABLE IF EXISTS {table}")
-        for statement in _CREATE:
-            self.db.execute(statement)
+        _create_tables(self.db)
 
-    def _replace(self, error: sqlite3.Error) -> None:
+    def _replace(self, error: Exception) -> None:
         _log.warning("search index rebuilt", path=str(self._path), why=str(error))
         self.db.close()
         for suffix in ("", "-wal", "-shm"):
@@ -186,6 +187,26 @@ def bindable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
+def _create_tables(db: sqlite3.Connection) -> None:
+    for statement in _CREATE:
+        db.execute(statement)
+
+
+def _tables(db: sqlite3.Connection) -> dict[str, str]:
+    """Return the statement of each table. SQLite reads a damaged one as it can: a column may have lost its key."""
+    return dict(db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+
+
+@functools.cache
+def _expected_tables() -> dict[str, str]:
+    """Return the statements of the tables, with those that this version of SQLite adds for the words."""
+    import sqlite3
+
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
+        _create_tables(db)
+        return _tables(db)
+
+
 def _connected(path: Path) -> sqlite3.Connection:
     import sqlite3
 
@@ -195,15 +216,5 @@ def _connected(path: Path) -> sqlite3.Connection:
         # SQLite would make it readable for everybody.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | CAREFULLY, 0o600))
         return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    except (OSError, sqlite3.Error) as error:
+    except sqlite_failures() as error:
         raise LogError(f"{path} cannot be opened: {error}") from error
-
-
-def _is_damage(error: sqlite3.Error) -> bool:
-    # An error raised by Python itself carries no code.
-    import sqlite3
-
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in {
-        sqlite3.SQLITE_CORRUPT,
-        sqlite3.SQLITE_NOTADB,
-    }

@@ -25,7 +25,7 @@ _log = logger("gc_core.indexer")
 
 class Indexer:
     """
-    A thread of its own that indexes a log in small batches.
+    A thread that indexes a log in small batches.
 
     Errors are logged as warnings in the application's log, and retried at the next ``notify``.
 
@@ -49,7 +49,7 @@ class Indexer:
         self._wake.set()
 
     def stop(self) -> None:
-        """Return when the current batch is done and the file closed."""
+        """Stop, waiting until the current batch is done and the file closed."""
         self._stopped = True
         self._wake.set()
         self._thread.join()

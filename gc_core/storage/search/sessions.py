@@ -27,7 +27,7 @@ def search_sessions(root: Path, query: str, **filters: Unpack[Filters]) -> tuple
     Search all sessions under a directory, including itself, down to three levels; return hits best first, each with its
     directory.
 
-    Logs are only read. An index beside a log is updated if it can be written; for any other log a temporary one is
+    Logs are only read. An index next to a log is updated if it can be written; for any other log a temporary one is
     built, which takes a second for 10 MB. An unreadable log is skipped with a warning.
     """
     found: list[tuple[Path, Hit]] = []
@@ -55,12 +55,12 @@ def _search_session(directory: Path, query: str, filters: Filters) -> tuple[Hit,
         if first is None:
             return ()
         form = format_named(str(first[1].payload.get("format")))
-        path = _beside(directory) or Path(opened.enter_context(tempfile.TemporaryDirectory())) / FILE_NAME
+        path = _writable_index(directory) or Path(opened.enter_context(tempfile.TemporaryDirectory())) / FILE_NAME
         index = opened.enter_context(contextlib.closing(SearchIndex(path, log, form)))
         return index.search(query, **filters)
 
 
-def _beside(directory: Path) -> Path | None:
-    """Return the index beside a log, if there is one that can be written."""
+def _writable_index(directory: Path) -> Path | None:
+    """Return the index next to a log, if there is one that can be written."""
     path = directory / FILE_NAME
     return path if path.is_file() and os.access(path, os.W_OK) and os.access(directory, os.W_OK) else None

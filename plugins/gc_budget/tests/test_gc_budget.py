@@ -151,7 +151,7 @@ def edit(session, place, path, *, old="pass", new="return 1"):
 
 
 def settle(session, first, number=4):
-    """Steps behind which what came before is no longer among the newest."""
+    """Steps after which earlier content is no longer among the newest."""
     for place in range(first, first + number):
         session.append(call(place))
         session.append(result(place, "ok"))
@@ -171,7 +171,7 @@ def named(session, name, kind=ItemKind.TOOL_RESULT):
     return [item for item in session.items() if item.name == name and item.kind is kind]
 
 
-def test_lines_of_an_older_view_that_stand_again_leave_and_all_others_stay_whole_and_in_order():
+def test_repeated_lines_of_an_older_view_leave_and_all_others_stay_whole_and_in_order():
     session = session_of(steps=2)
     read(session, 50, "a")
     read(session, 51, "a", 40)

@@ -60,13 +60,13 @@ def test_inside_a_giant_turn_the_same_numbers_count_steps():
     with session(60_000, strategies={"gc_hybrid": {"middle_turns": 5}}) as made:
         say(made, 0, steps=30)
         done = made.collect_now(target_percent=0)
-        (told,) = done.summaries
+        (report,) = done.summaries
         assert {removal.phase for removal in done.removals} == {"ancient steps", "middle steps"}
         steps = {
             removal.phase: len(removal.action.units) for removal in done.removals if removal.phase == "middle steps"
         }
         assert steps == {"middle steps": 5}
-        assert told.by == "extractive"
+        assert report.by == "extractive"
 
 
 def test_without_a_summarizer_the_middle_is_truncated_and_the_reason_says_so():
@@ -103,9 +103,9 @@ def test_units_with_files_in_use_go_after_every_generation_and_no_summary_takes_
         edit(made, "e", "a")
         shows = next(unit for unit in made.view().units if results(made, "read")[0] in unit.items)
         removals = list(Hybrid(files_share=share).collect(made.view(), Goal(target_tokens=3_000)))
-        told = {number for each in removals if each.phase.startswith("middle") for number in each.action.units}
-        assert len(told) > 8
-        assert (shows.number in told) == (share == 0.0)
+        report = {number for each in removals if each.phase.startswith("middle") for number in each.action.units}
+        assert len(report) > 8
+        assert (shows.number in report) == (share == 0.0)
         assert (removals[-1].items == tuple(item.id for item in shows.items)) == (share == 0.6)
 
 

@@ -189,7 +189,7 @@ def test_on_models_that_bind_thinking_the_nursery_is_off_unless_it_is_wanted():
 
 
 def code(path, rows=60):
-    """A file of which each line stands once."""
+    """A file in which each line occurs once."""
     return "\n".join(f"{path}_name_{row} = compute({row})" for row in range(rows))
 
 
@@ -226,7 +226,7 @@ def test_the_nursery_leaves_views_of_files_and_the_arguments_of_edits_alone():
         assert {item.name for item in condensed} == {"run_tests"}
 
 
-def test_lines_of_an_older_view_that_stand_again_leave_and_all_others_stay_whole_and_in_order():
+def test_repeated_lines_of_an_older_view_leave_and_all_others_stay_whole_and_in_order():
     with begun(steps=0) as made:
         say(made, read("old", "a"), read("new", "a", 40), *(passing(place, 1) for place in range(4)))
         done = made.collect_now(target_percent=down_to(made, made.budget.total - 100))
@@ -269,9 +269,9 @@ def test_summaries_and_the_digest_take_no_step_that_shows_a_file_in_use(target):
             work(made, place, 20, rows=4)
             say(made, edit(place, "a"))
         shows = next(unit.number for unit in made.view().units if results(made)[0] in unit.items)
-        told = [removal for removal in proposed(made, target) if removal.phase in {"L2", "L3"}]
-        assert {removal.phase for removal in told} == {"L2", "L3"}
-        assert any(shows in removal.action.units for removal in told) == (target == 0)
+        chosen = [removal for removal in proposed(made, target) if removal.phase in {"L2", "L3"}]
+        assert {removal.phase for removal in chosen} == {"L2", "L3"}
+        assert any(shows in removal.action.units for removal in chosen) == (target == 0)
 
 
 def test_steps_that_show_a_file_in_use_are_dropped_last():
@@ -291,9 +291,9 @@ def test_whole_segments_that_are_older_than_fifty_steps_become_a_summary_of_a_te
     with begun(steps=140) as made:
         original = sum(unit.original_tokens for unit in made.view().units if unit.is_step) / 140
         done = made.collect_now(target_percent=down_to(made, 16_000))
-        told = [removal for removal in done.removals if removal.phase == "L2"]
-        assert told
-        assert all(len(removal.action.units) in {50, 40} for removal in told)
+        chosen = [removal for removal in done.removals if removal.phase == "L2"]
+        assert chosen
+        assert all(len(removal.action.units) in {50, 40} for removal in chosen)
         for unit in of_level(made, Level.SUMMARY):
             (item,) = unit.items
             assert item.tokens <= 50 * original / 10 + 20
@@ -306,11 +306,11 @@ def test_when_more_is_needed_younger_steps_become_summaries_too_down_to_the_firs
         view = made.view()
         ages = {unit.number: view.age(unit) for unit in view.units}
         removals = proposed(made, 0, ages=(age, 50, 200))
-        told = [ages[number] for removal in removals if removal.phase == "L2" for number in removal.action.units]
-        assert min(told) == age
+        chosen = [ages[number] for removal in removals if removal.phase == "L2" for number in removal.action.units]
+        assert min(chosen) == age
 
 
-def test_a_segment_is_told_from_its_originals_though_its_steps_are_condensed():
+def test_a_segment_is_summarised_from_its_originals_though_its_steps_are_condensed():
     with begun(steps=140, window=200_000) as made:
         made.collect_now(target_percent=down_to(made, made.budget.total - 10_000))
         assert Level.CONDENSED in levels(made)
@@ -340,7 +340,7 @@ def test_what_is_older_than_two_hundred_steps_is_one_digest():
         assert digest.items[0].reference.first == "i2"
 
 
-def test_the_digest_never_grows_beyond_its_cap_and_tells_how_its_newest_segment_ended():
+def test_the_digest_never_exceeds_its_cap_and_says_how_its_newest_segment_ended():
     cap = 15
     with begun(steps=0, window=16_000, options={"ages": (3, 10, 20), "segment_steps": 10}) as made:
         seen = 0
@@ -437,7 +437,7 @@ def test_it_asks_for_what_its_options_name():
         ({"spend_tokens": 100_000}, GCTriggerReason.SPEND),
     ],
 )
-def test_each_wish_is_heard_by_itself(options, reason):
+def test_each_wish_is_granted_by_itself(options, reason):
     events = []
     with session(20_000, events=events, options={**COOLDOWN_STEPS, **options, "target_percent": 20}) as made:
         made.append({"role": "user", "content": "Look."})
@@ -468,14 +468,14 @@ def test_options_from_a_configuration_are_checked_by_name():
 
 
 @pytest.mark.parametrize("percent", [0, 5])
-def test_the_state_of_the_task_stands_in_the_window_as_far_as_its_share_goes(percent):
+def test_the_task_state_is_in_the_window_within_its_share(percent):
     with begun(steps=80, window=30_000, options={"task_state_percent": percent}) as made:
         made.append({"role": "user", "content": "Never touch vendored.py."})
         made.collect_now(target_percent=10)
         made.pre_send()
-        told = [item for item in made.items() if item.source == "task_state"]
-        assert bool(told) == bool(percent)
-        for item in told:
+        chosen = [item for item in made.items() if item.source == "task_state"]
+        assert bool(chosen) == bool(percent)
+        for item in chosen:
             assert item.policy is GCPolicy.LOCKED
             assert "Never touch vendored.py." in item.text
             assert item.tokens <= percent * 30_000 / 100

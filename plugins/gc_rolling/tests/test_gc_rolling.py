@@ -46,7 +46,7 @@ def log(key, rows=60):
 
 
 def code(path, rows=60):
-    """A file of which each line stands once."""
+    """A file in which each line occurs once."""
     return "\n".join(f"{path}_name_{row} = compute({row})" for row in range(rows))
 
 
@@ -158,7 +158,7 @@ def test_on_models_that_bind_thinking_the_nursery_is_off_unless_it_is_wanted():
             assert bool(reasons(events)) == wanted
 
 
-def test_a_nursery_of_nothing_is_none():
+def test_an_empty_nursery_collects_nothing():
     assert Rolling(nursery_tokens=0).triggers == (Major(target_percent=47.0, base_tokens=10_000),)
     young, _ = Rolling(snip_after=3, snip_least=100).triggers
     assert young == Young(tokens=4_000, steps=3, least=100)
@@ -213,7 +213,7 @@ def test_how_a_run_failed_and_the_newest_plan_stay_whole_until_there_are_newer_o
 # --- superseded views -------------------------------------------------------------------------------------------------
 
 
-def test_lines_of_an_older_view_that_stand_again_leave_and_all_others_stay_whole_and_in_order():
+def test_repeated_lines_of_an_older_view_leave_and_all_others_stay_whole_and_in_order():
     older, newer = code("a"), code("a", 40)
     again = used("again", "read", {"path": "a.py", "limit": 40}, newer)
     with begun(read("first", "a"), again, *(log(place, 1) for place in range(4))) as made:

@@ -48,14 +48,14 @@ def test_a_summary_is_at_most_its_share_and_its_cap():
     with session(40_000, preserve_recent_turns=1) as made:
         for turn in range(8):
             say(made, turn)
-        (told,) = made.collect_now(target_percent=100 * 0.5 * made.budget.total / 40_000).summaries
-        assert told.tokens_after <= 0.08 * told.tokens_before  # messages cost a little beside their items
+        (report,) = made.collect_now(target_percent=100 * 0.5 * made.budget.total / 40_000).summaries
+        assert report.tokens_after <= 0.08 * report.tokens_before  # messages cost a little in addition to their items
     options = {"gc_summarize": {"max_summary_tokens": 300}}
     with session(40_000, preserve_recent_turns=1, strategies=options) as made:
         for turn in range(8):
             say(made, turn)
-        (told,) = made.collect_now(target_percent=100 * 0.5 * made.budget.total / 40_000).summaries
-        assert told.tokens_after <= 300
+        (report,) = made.collect_now(target_percent=100 * 0.5 * made.budget.total / 40_000).summaries
+        assert report.tokens_after <= 300
 
 
 def test_under_pressure_the_oldest_summary_goes_before_what_a_user_said():
@@ -111,9 +111,9 @@ def test_units_with_files_in_use_go_last_and_no_summary_takes_them(share):
         edit(made, "e", "a")
         shows = next(unit for unit in made.view().units if results(made, "read")[0] in unit.items)
         removals = list(Summarize(files_share=share).collect(made.view(), Goal(target_tokens=3_000)))
-        told = {number for each in removals if each.reason == "oldest" for number in each.action.units}
-        assert len(told) > 8
-        assert (shows.number in told) == (share == 0.0)
+        report = {number for each in removals if each.reason == "oldest" for number in each.action.units}
+        assert len(report) > 8
+        assert (shows.number in report) == (share == 0.0)
         assert (removals[-1].items == tuple(item.id for item in shows.items)) == (share == 0.6)
 
 

@@ -82,7 +82,7 @@ def test_a_turn_is_one_removal_whose_reason_says_why():
         assert [len(removal.action.units) for removal in found.removals] == [len(r.items) // 2 for r in found.removals]
 
 
-def test_the_recent_turns_stand_as_long_as_the_old_ones_suffice():
+def test_the_recent_turns_stay_as_long_as_the_old_ones_suffice():
     with session_of(20, preserve_recent_turns=6) as session:
         session.collect_now(target_percent=percent(session, 0.5))
         assert all(f"result {turn}.{step}" in results_left(session) for turn in range(14, 20) for step in range(2))
@@ -141,7 +141,7 @@ def test_what_fits_is_left_alone():
         assert session.collect_now(target_percent=90).removals == ()
 
 
-def test_what_left_is_told_by_a_trace_and_recalled_from_the_log():
+def test_removed_content_is_named_by_a_trace_and_recalled_from_the_log():
     with session_of(20) as session:
         keys = {item.id for item in session.items() if item.kind is ItemKind.TOOL_RESULT}
         session.collect_now(target_percent=percent(session, 0.5))

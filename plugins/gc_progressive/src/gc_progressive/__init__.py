@@ -3,7 +3,7 @@ Ten thousand steps at four levels of detail: verbatim, condensed, summarised, di
 
 Use it for agents that run for thousands of steps. The older a step is, the less detail is kept: results shrink to their
 important lines, segments of steps to summaries of decisions and outcomes, summaries to entries of one digest that never
-grows beyond its cap. It loses the wording of old content; the task state is kept beside it.
+grows beyond its cap. It loses the wording of old content; the task state is kept in addition.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,9 @@ def _names(words: Any) -> tuple[Any, ...]:
 def _wishes(_: object, field: "attrs.Attribute[Any]", words: tuple[object, ...]) -> None:
     for word in words:
         if word not in tuple(_WISHES):
-            raise ValueError(f"{field.name} = {words!r}: expected words among {', '.join(_WISHES)}; {word!r} is none")
+            raise ValueError(
+                f"{field.name} = {words!r}: expected words among {', '.join(_WISHES)}; {word!r} is not one"
+            )
     if len(set(words)) < len(words):
         raise ValueError(f"{field.name} = {words!r}: expected each word once")
 
@@ -236,8 +238,8 @@ def _evictions(context: gc.ContextView, spare: Spare) -> Iterator[gc.GCRemovalIt
 
 def _stale(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
     """Yield enrichment and older versions of memory blocks, which are sent again."""
-    told = {"enrichment", "task_state"}
-    units = [unit for unit in context.collectable if all(item.source in told for item in unit.items)]
+    resent = {"enrichment", "task_state"}
+    units = [unit for unit in context.collectable if all(item.source in resent for item in unit.items)]
     if units:
         yield gc.GCRemovalItem.drop(*units, reason="told anew", phase="stale")
 
@@ -250,9 +252,9 @@ def gc_register_strategies(register: gc.RegisterStrategy) -> None:
 
 @gc.hookimpl
 def gc_promote(context: gc.ContextView) -> Iterator[gc.ColdItem]:
-    """Return what the objective names and the window no longer covers: for each name the item with most of them."""
+    """Yield what the objective names and the window no longer covers: for each name the item with most of them."""
     wanted = context.missing[:_MOST_NAMES]
     for name in wanted:
         for found in context.search(name, 1):
-            told = sum(1 for each in wanted if each in found.text)
-            yield gc.ColdItem(item=found.item, relevance=told / len(wanted), reason=f"tells of {name}")
+            mentioned = sum(1 for each in wanted if each in found.text)
+            yield gc.ColdItem(item=found.item, relevance=mentioned / len(wanted), reason=f"tells of {name}")

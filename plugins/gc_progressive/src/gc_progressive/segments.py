@@ -1,4 +1,4 @@
-"""Which old steps are told together: runs of steps that follow one another."""
+"""Groups old steps to be summarised together: runs of consecutive steps."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _check_unused(directory: Path) -> None:
     except OSError as error:
         raise LogError(f"{directory} cannot be read: {error.strerror or error}, expected an empty directory") from error
     if used:
-        raise LogError(f"{directory} is not empty; an adopted log needs a directory of its own")
+        raise LogError(f"{directory} is not empty; an adopted log needs an empty directory")
 
 
 def _fill(session: GCSession, transcript: Transcript) -> None:

@@ -69,7 +69,7 @@ COMMANDS: Final = {
         "Search everything that was ever said.",
     ),
     "history": _Command(
-        "history_command",
+        "history_commands",
         "history",
         "Show what was done to the window.",
     ),
@@ -135,12 +135,22 @@ COMMANDS: Final = {
     "run": _Command(
         "gateway_commands",
         "run",
-        "Run an agent behind a gateway of its own, and tell at the end what was saved.",
+        "Run an agent behind its own gateway, and print at the end what was saved.",
     ),
     "gateway": _Command(
         "gateway_commands",
         "gateway",
         "Keep the windows of the agents that use this base URL within limits, until SIGTERM or SIGINT.",
+    ),
+    "mcp": _Command(
+        "agent_commands",
+        "mcp",
+        "Serve MCP: an agent recalls what left its window, searches, pins and undoes, with its own tools.",
+    ),
+    "setup": _Command(
+        "agent_commands",
+        "setup",
+        "Write gc-core's hooks and MCP server into an agent's configuration, with a backup and a diff.",
     ),
 }
 """The commands by name, in the order of ``ctxgc --help``."""
@@ -194,6 +204,6 @@ def _options(
     version: Annotated[  # noqa: ARG001 - its callback has done the work
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Tell on stderr what the session does.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Report on stderr what the session does.")] = False,
 ) -> None:
     logging.getLogger("gc_core").setLevel(logging.INFO if verbose else logging.WARNING)

@@ -90,7 +90,7 @@ def compare(
         typer.echo(_document(comparison, as_json=as_json, by_length=by_length))
     else:
         _show(comparison, by_length=by_length, wide=wide)
-    _tell_troubles(comparison, sized=sized)
+    _print_troubles(comparison, sized=sized)
     nothing = not any(window.sessions for window in comparison.tables)
     raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
 
@@ -114,7 +114,9 @@ def _windows(text: str) -> tuple[int, ...]:
 def _asked() -> list[Path]:
     """Ask which of the user's own sessions to compare, on stderr. Raises ConfigError without a terminal."""
     if not sys.stdin.isatty():
-        raise ConfigError("no session named, and stdin is no terminal to ask at: pass files or directories of sessions")
+        raise ConfigError(
+            "no session named, and stdin is not a terminal to ask at: pass files or directories of sessions"
+        )
     found = own_sessions(Path.home(), os.environ)
     offered = found[:_LISTED]
     Console(stderr=True).print(_offer(offered))
@@ -189,7 +191,7 @@ def _show(comparison: Comparison, *, by_length: bool, wide: bool) -> None:
             console.print(table, "")
 
 
-def _tell_troubles(comparison: Comparison, *, sized: bool) -> None:
+def _print_troubles(comparison: Comparison, *, sized: bool) -> None:
     for warning in comparison.warnings:
         typer.echo(f"warning: {warning}", err=True)
     for failure in comparison.failures:
@@ -204,7 +206,7 @@ def _sized(sized: bool) -> str:
 
 
 def _versions() -> Iterator[str]:
-    """Return the versions of everything that the figures depend on."""
+    """Yield the versions of everything that the figures depend on."""
     plugins = {entry.dist.name for entry in importlib.metadata.entry_points(group=PROJECT) if entry.dist is not None}
     for name in ("gc-core", *sorted(plugins), "tiktoken"):
         yield f"{name} {importlib.metadata.version(name)}"

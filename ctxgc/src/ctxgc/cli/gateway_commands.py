@@ -68,7 +68,7 @@ def run(
     window: _Window = None,
     config: _Config = None,
 ) -> None:
-    """Run an agent behind a gateway of its own, and tell at the end what was saved."""
+    """Run an agent behind its own gateway, and print at the end what was saved."""
     with _reported():
         if shutil.which(command[0]) is None:
             raise _RefusedError(f"{command[0]}: command not found", status=127)
@@ -90,7 +90,7 @@ def _run(command: list[str], settings: Settings) -> int:
     client = client_of(command)
     endpoints = endpoints_of(client.upstreams(os.environ), settings.upstreams)
     upstreams = {name: endpoint.upstream for name, endpoint in endpoints.items()}
-    # Port 0: whatever a configuration says, this gateway is the command's alone.
+    # Port 0: whatever a configuration says, only this command uses the gateway.
     settings = attrs.evolve(settings, host="127.0.0.1", port=0, upstreams=upstreams)
     with contextlib.ExitStack() as stack:
         stack.enter_context(_logging_to(settings.directory))
@@ -101,17 +101,19 @@ def _run(command: list[str], settings: Settings) -> int:
             typer.echo(f"ctxgc: {client.manual.format_map(urls)}", err=True)
         launch = client.launch(command, urls, os.environ, folder)
         status = wait_for(launch.command, launch.environment)
-    _tell(gateway)
+    _report_savings(gateway)
     return status
 
 
-def _tell(gateway: Gateway) -> None:
-    """Say on stderr what was done; the gateway has ended, so all is counted."""
+def _report_savings(gateway: Gateway) -> None:
+    """Print on stderr what was done; the gateway has ended, so everything is counted."""
+    from ctxgc.cli.tables import many
+
     totals, lanes = gateway.lanes.totals(), gateway.lanes
     saved = totals.given_tokens - totals.sent_tokens
     percent = 100 * saved / totals.given_tokens if totals.given_tokens else 0
     money = _money(totals.spent, totals.spent_without)
-    typer.echo(f"ctxgc: {totals.calls:,} calls, {totals.collections:,} collections", err=True)
+    typer.echo(f"ctxgc: {many(totals.calls, 'call')}, {many(totals.collections, 'collection')}", err=True)
     typer.echo(f"ctxgc: saved {saved:,} of {totals.given_tokens:,} input tokens ({percent:.0f}%), {money}", err=True)
     typer.echo(f"ctxgc: {_where(lanes, gateway.settings.directory)}", err=True)
 
@@ -152,7 +154,7 @@ def _reported() -> Iterator[None]:
 def _settings(config: Path | None, *, upstream: list[str] | None, window: list[str] | None, **flags: Any) -> Settings:
     """Return the gateway's settings. Raises GCErrors for what cannot be."""
     if importlib.util.find_spec("gc_gateway") is None:
-        raise _RefusedError("the gateway is a distribution of its own: pip install gc-gateway")
+        raise _RefusedError("the gateway is a separate distribution: pip install gc-gateway")
     from gc_gateway.settings import load_settings
 
     upstreams = _pairs("--upstream", upstream, "anthropic=https://api.anthropic.com")
@@ -198,6 +200,7 @@ def _logging(stream: Any) -> Iterator[None]:
     logging.root.addHandler(handler)
     structlog.configure(
         processors=[
+            structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
             structlog.processors.format_exc_info,

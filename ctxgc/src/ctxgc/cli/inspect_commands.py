@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ctxgc.cli.console import plain
+from ctxgc.cli.session_output import session_of
 from ctxgc.doctor import diagnose
 from ctxgc.doctor.checks import Diagnosis, Level
 from ctxgc.inspector.follower import Follower
@@ -48,7 +49,12 @@ class DoctorDocument:
 
 
 def inspect(
-    session: Annotated[Path, typer.Argument(metavar="DIR", help="A session's directory.")],
+    session: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR|LANE", help="A session's directory, or a lane of the gateway.", callback=session_of
+        ),
+    ],
     *,
     once: Annotated[bool, typer.Option("--once", help="Print the panel once, as text, as into a pipe.")] = False,
 ) -> None:

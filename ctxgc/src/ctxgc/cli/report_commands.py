@@ -13,6 +13,7 @@ import attrs
 import typer
 
 from ctxgc.cli.console import strategy_names
+from ctxgc.cli.session_output import session_of
 from ctxgc.evaluation.transcripts import read_transcript
 from ctxgc.report.page import page
 from ctxgc.report.reading import read
@@ -30,7 +31,12 @@ _PAGE_BEGINS = b"<!doctype html"
 
 def report(
     session: Annotated[
-        Path, typer.Argument(metavar="SESSION|DIR", help="A session's directory, or a recorded session to replay.")
+        Path,
+        typer.Argument(
+            metavar="DIR|LANE",
+            help="A session's directory, a lane of the gateway, or a recorded session to replay.",
+            callback=session_of,
+        ),
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
@@ -56,8 +62,8 @@ def report(
     except (GCError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=1) from error
-    told = f"{len(found.calls):,} calls, {len(found.collections):,} collections, {len(written) / 1e6:.1f} MB"
-    typer.echo(f"{output}: {told}")
+    summary = f"{len(found.calls):,} calls, {len(found.collections):,} collections, {len(written) / 1e6:.1f} MB"
+    typer.echo(f"{output}: {summary}")
 
 
 @attrs.frozen(kw_only=True)
@@ -116,14 +122,14 @@ def _replayed(path: Path, given: _Given) -> Iterator[Path]:
 def _write(path: Path, data: bytes) -> None:
     """Write all or nothing, readable for its owner only: it contains everything in the session's files."""
     path = Path(os.path.realpath(path))  # the page is written to a link's target
-    beside = path.with_name(f"{path.name}.part")
+    partial = path.with_name(f"{path.name}.part")
     with contextlib.ExitStack() as undo:
         try:
-            beside.unlink(missing_ok=True)  # left by a killed run; it may be readable for others
-            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:  # noqa: PTH123
-                undo.callback(beside.unlink, missing_ok=True)
+            partial.unlink(missing_ok=True)  # left by a killed run; it may be readable for others
+            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:  # noqa: PTH123
+                undo.callback(partial.unlink, missing_ok=True)
                 file.write(data)
-            beside.replace(path)
+            partial.replace(path)
         except OSError as error:
             raise LogError(f"{path} cannot be written: {error}") from error
 

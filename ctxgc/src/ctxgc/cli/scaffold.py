@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _PREFIX = re.compile(r"^(gc_)+")
 
 _USED = frozenset({"Iterator", "StrategyContract"})
-"""Names that the templates import beside the class."""
+"""Names that the templates import in addition to the class."""
 
 _FILES = (
     ("pyproject.toml.txt", "pyproject.toml"),
@@ -93,7 +93,7 @@ class Package:
 
 def new_package(name: str, parent: Path, installed: Iterable[StrategyInfo]) -> Package:
     """
-    Write a package for a strategy with this name into a directory of its own; its tests pass as they are.
+    Write a package for a strategy with this name into a new directory; its tests pass as they are.
 
     Raises ConfigError, and writes nothing, for a name that no module or class can have, for one that an installed
     strategy or module has, and if something is already there; ConfigError too when a file cannot be written.

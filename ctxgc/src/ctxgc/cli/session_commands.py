@@ -15,9 +15,10 @@ from ctxgc.cli.session_output import (
     Json,
     Readable,
     check_directory,
+    errors_on_stderr,
     own_directory,
     plain,
-    told,
+    session_of,
     utc_time,
     write,
     write_json,
@@ -40,7 +41,10 @@ _SHOWN = 8
 """The most ids in a line."""
 
 
-Session = Annotated[Path, typer.Argument(metavar="DIR", help="A session's directory.")]
+Session = Annotated[
+    Path,
+    typer.Argument(metavar="DIR|LANE", help="A session's directory, or a lane of the gateway.", callback=session_of),
+]
 
 
 @attrs.frozen(kw_only=True)
@@ -68,7 +72,7 @@ def recall(
     ],
 ) -> None:
     """Print the original text of items. Of a single one exactly the text, so that it can be piped."""
-    with told(), opened_reader(session) as reader:
+    with errors_on_stderr(), opened_reader(session) as reader:
         found = reader.originals(tuple(reference))
         if len(found) == 1:
             write(found[0][1])
@@ -78,7 +82,12 @@ def recall(
 
 def search(
     session: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A session's directory, a directory of many, or a foreign log.")
+        Path,
+        typer.Argument(
+            metavar="DIR|LANE",
+            help="A session's directory, a lane of the gateway, a directory of many, or a foreign log.",
+            callback=session_of,
+        ),
     ],
     query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.')],
     *,
@@ -94,7 +103,7 @@ def search(
     import cattrs
 
     filters = Filters(tool=tool, role=role, first_turn=first_turn, last_turn=last_turn, entity=entity, limit=limit)
-    with told():
+    with errors_on_stderr():
         found = _search(session, query, filters)
     if as_json:
         write_json(cattrs.unstructure([FoundDocument(session=str(where), hit=hit) for where, hit in found]))
@@ -123,7 +132,7 @@ def export(
     ] = False,
 ) -> None:
     """Print the current request. It is JSON: messages, and system and tools where there are some."""
-    with told(), opened_reader(session) as reader:
+    with errors_on_stderr(), opened_reader(session) as reader:
         request = reader.whole() if whole else reader.window()
         _check_format(request, format)
     write_json(request.kwargs())
@@ -145,7 +154,7 @@ def facts(
     import cattrs
 
     moment = None if at is None else at.replace(tzinfo=dt.UTC).timestamp()
-    with told():
+    with errors_on_stderr():
         _check_file(file)
         found = FactStore(file).find(words, subject=subject, relation=relation, at=moment)
     if as_json:
@@ -166,7 +175,7 @@ def propose(
     ] = None,
 ) -> None:
     """Propose facts that users stated in a session. Nothing is written but what --accept names."""
-    with told():
+    with errors_on_stderr():
         check_directory(session)
         with GCSession.open_idle(session) as opened:
             store = FactStore(file)
@@ -191,8 +200,8 @@ def undo(
     *,
     times: Annotated[int, typer.Option(help="Collections to undo, the last one first.", min=1)] = 1,
 ) -> None:
-    """Undo the last collections. What came back is told, and stays until a session releases it."""
-    with told():
+    """Undo the last collections. What came back is listed, and stays until a session releases it."""
+    with errors_on_stderr():
         check_directory(session)
         with GCSession.open_idle(session) as opened:
             for done in range(times):
@@ -204,7 +213,7 @@ def undo(
 
 def release(session: Session) -> None:
     """Let what undo brought back be collected again: it stays pinned until then."""
-    with told():
+    with errors_on_stderr():
         check_directory(session)
         with GCSession.open_idle(session) as opened:
             pinned = sum(item.pinned for item in opened.items())
@@ -220,7 +229,7 @@ def verify(session: Session) -> None:
     """Check that a session's files agree. Exits with 1 and a line for every disagreement."""
     from gc_core.storage.audit import verify as verified
 
-    with told():
+    with errors_on_stderr():
         check_directory(session)
         findings = verified(session)
     if findings:
@@ -240,11 +249,11 @@ def purge(
     """Overwrite a secret in a session's files. This cannot be undone."""
     from gc_core.storage.purge import purge as purged
 
-    with told():
+    with errors_on_stderr():
         check_directory(session)
     if not yes:
         typer.confirm(f"Overwrite this text for ever in every file of {session}?", abort=True, err=True)
-    with told():
+    with errors_on_stderr():
         record = purged(session, match, by=by or _login())
     times = "once" if record.occurrences == 1 else f"{record.occurrences:,} times"
     write(
@@ -255,20 +264,51 @@ def purge(
 
 
 def adopt(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A log of OpenAI, Anthropic, Claude Code or gptme.")],
-    session: Annotated[Path, typer.Argument(metavar="DIR", help="The directory of the new session; must be empty.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A log of OpenAI, Anthropic, Claude Code, Codex, Gemini CLI, pi or gptme, or opencode's database.",
+        ),
+    ],
+    session: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The directory of the new session: empty, or one that follows FILE.")
+    ],
     *,
     model: Annotated[str | None, typer.Option(help="The model whose tokens are counted.")] = None,
+    of: Annotated[str, typer.Option(help="Which session of a database; the one changed last by default.")] = "",
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Go on while the log is written, until SIGTERM or SIGINT.")
+    ] = False,
 ) -> None:
     """Make a session from another program's log. All messages in order; their times are lost."""
     from ctxgc.adoption import adopt_transcript
 
-    with told():
-        transcript = _transcript(file)
+    if follow:
+        with errors_on_stderr():
+            _follow(file, session, model, of)
+        return
+    with errors_on_stderr():
+        transcript = _transcript(file, of)
         with adopt_transcript(transcript, session, model=model) as opened:
             tokens = opened.budget.total
     adopted = f"{_many(len(transcript.messages), 'message')} ({transcript.format}, {tokens:,} tokens)"
     write(f"adopted {adopted} into {session}; their times are lost\n")
+
+
+def _follow(file: Path, directory: Path, model: str | None, of: str) -> None:
+    """Follow a log until a signal ends it; what it held by then has been taken in."""
+    import signal
+    import threading
+
+    from ctxgc.following import Follower
+
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    with Follower(file, directory, session=of, model=model) as follower:
+        typer.echo(f"following {file} into {directory}", err=True)
+        follower.follow(stopped.wait, lambda count: typer.echo(f"{_many(count, 'message')}", err=True))
 
 
 # -- opening ---------------------------------------------------------------------------------------------------------
@@ -276,7 +316,7 @@ def adopt(
 
 @contextmanager
 def opened_reader(path: Path) -> Iterator[SessionReader]:
-    """The session in a directory, or a temporary one made of a foreign log."""
+    """Open the session in a directory, or a temporary one made of a foreign log."""
     import tempfile
 
     from ctxgc.adoption import adopt_transcript
@@ -300,10 +340,10 @@ def _check_file(path: Path) -> None:
         raise LogError(f"{path} is not a file; expected one that GCSession.promote or ctxgc propose has written")
 
 
-def _transcript(path: Path) -> Transcript:
+def _transcript(path: Path, session: str = "") -> Transcript:
     from ctxgc.evaluation.transcripts import read_transcript
 
-    transcript = read_transcript(path)
+    transcript = read_transcript(path, session=session)
     for warning in transcript.warnings:
         typer.echo(f"warning: {plain(str(warning))}", err=True)
     return transcript

@@ -1,8 +1,9 @@
-"""What the commands about a session's files share: where they read, what they write, and how they fail."""
+"""Shared code of the commands about a session's files: input, output and failures."""
 
 from __future__ import annotations
 
 import datetime as dt
+import importlib.util
 import json
 import re
 from collections.abc import Iterator
@@ -17,19 +18,38 @@ from gc_core.values.references import LOG_NAME
 
 _LONE = re.compile(r"[\ud800-\udfff]")
 
+
+def session_of(path: Path) -> Path:
+    """
+    Return the path that a command is given; what is no path may be a lane of the gateway, by its id or the client's.
+
+    Raises BadParameter, naming lanes, where several are meant, or one may be.
+    """
+    if path.exists() or importlib.util.find_spec("gc_gateway") is None:
+        return path
+    from gc_gateway.lane_files import lane_named
+    from gc_gateway.settings import lanes_directory
+
+    try:
+        return lane_named(path.parent if path.name != str(path) else lanes_directory(), path.name) or path
+    except GCError as error:
+        raise typer.BadParameter(plain(str(error))) from error
+
+
 Readable = Annotated[
     Path,
     typer.Argument(
-        metavar="DIR",
-        help="A session's directory; or a log of OpenAI, Anthropic, Claude Code or gptme, which is only read.",
+        metavar="DIR|LANE",
+        help="A session's directory, or a lane of the gateway; or a log of OpenAI, Anthropic, Claude Code or gptme.",
+        callback=session_of,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """What goes wrong is one line on stderr, and exit code 1."""
+def errors_on_stderr() -> Iterator[None]:
+    """Turn an error into one line on stderr and exit code 1."""
     try:
         yield
     except (GCError, PermissionError) as error:
@@ -38,14 +58,14 @@ def told() -> Iterator[None]:
 
 
 def own_directory(path: Path) -> Path | None:
-    """The directory of one of our own sessions, also where its log was named; None for a foreign log."""
+    """Return the directory of one of our own sessions, also if its log is named; None for a foreign log."""
     if path.is_file():
         return path.parent if path.name == LOG_NAME else None
     return path
 
 
 def check_directory(path: Path) -> None:
-    """Raise LogError for what is no directory."""
+    """Raise LogError for a path that is not a directory."""
     if not path.exists():
         raise LogError(f"{path} does not exist; expected a session's directory")
     if not path.is_dir():
@@ -53,7 +73,7 @@ def check_directory(path: Path) -> None:
 
 
 def utc_time(seconds: float) -> str:
-    """A time in seconds since 1970, in ISO 8601."""
+    """Return a time in seconds since 1970 in ISO 8601."""
     return dt.datetime.fromtimestamp(seconds, tz=dt.UTC).isoformat(timespec="seconds")
 
 
@@ -69,5 +89,5 @@ def write_json(value: Any) -> None:
 
 
 def write(text: str) -> None:
-    """Bytes, so that no console changes them; a lone surrogate is written as it stands in the log."""
+    """Bytes, so that no console changes them; a lone surrogate is written as it is in the log."""
     typer.echo(text.encode("utf-8", "surrogatepass"), nl=False)

@@ -43,7 +43,7 @@ class SessionDocument:
         summary: Its figures.
         fill: Tokens sent, by call; 0 for a call that could not be sent.
         overflows: The calls that could not be sent.
-        breaches: What the provider would have refused.
+        breaches: Requests that the provider would have refused.
 
     """
 
@@ -66,7 +66,7 @@ class ReplayDocument:
         sessions: Each session.
         pooled: The figures of all calls together.
         failures: The files that could not be replayed.
-        prices: What each session would have cost, with ``--model``.
+        prices: The cost of each session, with ``--model``.
 
     """
 
@@ -140,7 +140,7 @@ def troubles(report: ReplayReport) -> list[str]:
     """Return the first violations, and the first calls that could not be sent with the owners of their tokens."""
     lines = [f"{report.session}: rule breach at {text}" for text in report.breaches[:_SHOWN]]
     for overflow in report.overflows[:_SHOWN]:
-        why = "LOCKED content alone is larger" if overflow.locked_alone else "what may not be removed is larger"
+        why = "LOCKED content alone is larger" if overflow.only_locked else "what may not be removed is larger"
         owners = ", ".join(f"{owner.name} {owner.tokens:,}" for owner in overflow.owners[:_SHOWN])
         lines.append(
             f"{report.session}: call {overflow.call} needs {overflow.needed:,} of {overflow.limit:,} tokens: {why}"

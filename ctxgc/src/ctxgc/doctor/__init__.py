@@ -10,6 +10,7 @@ from pathlib import Path
 
 import attrs
 
+from ctxgc.doctor.agent_checks import check_agents
 from ctxgc.doctor.checks import (
     Check,
     Diagnosis,
@@ -60,6 +61,7 @@ CHECKS: tuple[Check, ...] = (
     check_file_system,
     check_files,
     check_times,
+    check_agents,
 )
 """The checks in order; the configuration comes before them."""
 
@@ -80,14 +82,14 @@ def diagnose(
 
     Changes nothing, takes no lock and opens no connection. The configuration is that of the file and of the ``GC_*``
     variables; without a file, the one with which the session was last opened. A check that cannot run, because of a
-    GCError or because the system refuses, is an error finding of its own, and the other checks continue. No value of a
+    GCError or because the system refuses, is a separate error finding, and the other checks continue. No value of a
     key is in any finding.
 
     Args:
         directory: A session's, or None.
         config: A TOML file with a ``[gc]`` table, or None.
         environ: The environment's variables; by default those of the process.
-        plugins: What is installed; by default found again.
+        plugins: The installed plugins; by default found again.
 
     """
     variables = os.environ if environ is None else environ

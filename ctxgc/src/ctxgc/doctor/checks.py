@@ -24,7 +24,7 @@ from gc_core.plugins.hookspecs import PROJECT
 from gc_core.plugins.manager import LOADING, Plugins, named
 from gc_core.plugins.registry import options_of, short
 from gc_core.providers.model_families import ModelFamily, family
-from gc_core.providers.prices import offers_beside, prices_of
+from gc_core.providers.prices import prices_of, provider_offers
 from gc_core.providers.token_counting import TiktokenCounter
 from gc_core.relevance.profiles import AUTO
 from gc_core.summaries.model_choice import MODEL_SUMMARIZERS, completed
@@ -48,9 +48,9 @@ class Diagnosis:
 
     Attributes:
         level: Its severity.
-        subject: What was examined, in a word or two.
+        subject: The part examined, in a word or two.
         text: The finding; it never contains a secret.
-        remedy: What to do, or "".
+        remedy: The action to take, or "".
 
     """
 
@@ -63,12 +63,12 @@ class Diagnosis:
 @attrs.frozen(kw_only=True)
 class Patient:
     """
-    What is examined.
+    The input of the checks.
 
     Attributes:
         directory: A session's, or None.
         environ: The environment's variables.
-        plugins: What is installed.
+        plugins: The installed plugins.
         config: The configuration to check; None if there is none.
         model: The session's model, or None.
         format: Name of its format, or "".
@@ -94,6 +94,7 @@ _EXTRAS = {
     "cluster": ("distributed",),
     "inspect": ("textual",),
     "llm": ("litellm",),
+    "mcp": ("mcp",),
     "otel": ("opentelemetry",),
     "prices": ("genai_prices",),
     "report": ("jinja2", "plotly"),
@@ -193,7 +194,7 @@ def check_versions(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 
 
 def check_tokenizers(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
-    """Yield whether the tables for counting tokens load; they are beside the package, without any network."""
+    """Yield whether the tables for counting tokens load; they come with the package, without any network."""
     for name in _ENCODINGS:
         count = TiktokenCounter(name=name).count("hello world")
         if count:
@@ -372,7 +373,7 @@ def _window(patient: Patient, model: str) -> Iterator[Diagnosis]:
 def _listed_window(model: str, format: str) -> int:  # noqa: A002 - the session's own word
     """Return the tokens of the model's window in the price list (extra ``prices``); 0 if unknown."""
     prices = prices_of(model, format)
-    offers = () if prices is None else offers_beside(model)
+    offers = () if prices is None else provider_offers(model)
     return next((offer.window for offer in offers if prices is not None and offer.prices.model == prices.model), 0)
 
 

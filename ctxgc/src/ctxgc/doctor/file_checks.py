@@ -71,7 +71,7 @@ def check_lock(patient: Patient) -> Iterator[Diagnosis]:
         return
     soft = _soft_holder(path)
     if soft and not _lives(soft):
-        text = f"{path} was left behind by process {soft}, which is gone"
+        text = f"{path} was left behind by process {soft}, which has ended"
         yield Diagnosis(level=Level.ERROR, subject="lock", text=text, remedy=f"rm {path}")
         return
     holders = (soft,) if soft else lock_holders(path)
@@ -101,7 +101,7 @@ def check_file_system(patient: Patient) -> Iterator[Diagnosis]:
     if patient.directory is None or not table.is_file() or not patient.directory.is_dir():
         return
     kind = kind_of(patient.directory, mounts_of(table.read_text(encoding="utf-8", errors="replace")))
-    yield told_of(kind)
+    yield diagnosis_of(kind)
 
 
 def check_files(patient: Patient) -> Iterator[Diagnosis]:
@@ -135,7 +135,7 @@ def lock_holders(path: Path, table: Path = Path("/proc/locks")) -> tuple[int, ..
     """
     Return ids of the processes that hold the lock, as the kernel lists them (Linux); None where it does not.
 
-    To try the lock would tell too, but a session that is opened in that moment would be refused.
+    Trying the lock would show it too, but a session that is opened at that moment would be refused.
     """
     if not table.is_file():
         return None
@@ -157,7 +157,7 @@ def _held_by(holder: int) -> Diagnosis:
 
 
 def _state_of(process: int) -> tuple[str, str]:
-    """Name and state letter of a process, as Linux has them; "" where it does not tell."""
+    """Return name and state letter of a process, as Linux has them; "" if unknown."""
     try:
         name, _, rest = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")
     except OSError:
@@ -166,7 +166,7 @@ def _state_of(process: int) -> tuple[str, str]:
 
 
 def _soft_holder(path: Path) -> int:
-    """Return the process that a lock file names where the system has no locks of its own; 0 for one that names none."""
+    """Return the process that a lock file names if the system has no locks; 0 if it names none."""
     try:
         first = path.read_text(encoding="utf-8", errors="replace").split("\n")[0].strip()
     except OSError:
@@ -190,11 +190,11 @@ def _lives(process: int) -> bool:
 
 
 def mounts_of(table: str) -> tuple[Mount, ...]:
-    """Return the mounts of a ``/proc/self/mountinfo`` (proc(5): the type stands after a lone hyphen)."""
+    """Return the mounts of a ``/proc/self/mountinfo`` (proc(5): the type comes after a lone hyphen)."""
     found = []
     for line in table.splitlines():
-        front, _, behind = line.partition(" - ")
-        words, kind = front.split(), behind.split()
+        front, _, rest = line.partition(" - ")
+        words, kind = front.split(), rest.split()
         if len(words) > 4 and kind:  # noqa: PLR2004 - the fifth word is the place
             found.append(Mount(point=Path(words[4].encode().decode("unicode_escape")), kind=kind[0]))
     return tuple(found)
@@ -208,8 +208,8 @@ def kind_of(directory: Path, mounts: Sequence[Mount]) -> str:
     return next((mount.kind for mount in reversed(above) if len(mount.point.parts) == deepest), "")
 
 
-def told_of(kind: str) -> Diagnosis:
-    """Return what is to be said of a type of file system."""
+def diagnosis_of(kind: str) -> Diagnosis:
+    """Return the diagnosis of a type of file system."""
     if kind in _NETWORK:
         text = f"the directory is on {kind}: another machine may not see the lock, and writes may come late"
         remedy = "keep a session on a local disk, or make sure that only one machine writes it"
@@ -224,7 +224,7 @@ def _disagreement(finding: Finding) -> Diagnosis:
     if finding.text.endswith(_MENDED_BY_OPENING):
         remedy = "nothing, where a session is being written; else the next GCSession.open mends it"
         return Diagnosis(level=Level.WARNING, subject="files", text=str(finding), remedy=remedy)
-    remedy = "restore the directory from a backup; what can be read is exported by ctxgc export --whole"
+    remedy = "restore the directory from a backup; ctxgc export --whole exports the readable part"
     return Diagnosis(level=Level.ERROR, subject="files", text=str(finding), remedy=remedy)
 
 

@@ -3,7 +3,7 @@ The baselines for strategies: they ignore protection, leave no references, and l
 
 They keep whole units, so that their requests are valid: always system texts, tool schemas, the original request and the
 newest exchange, and of the rest what each one chooses. They collect before a call, at the configuration's threshold (80
-%) down to its target (60 %). What vendors do at fixed sizes is simulated in ``vendor_modes``.
+%) down to its target (60 %). Vendors' own behaviour at fixed sizes is simulated in ``vendor_modes``.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class Fill:
 @attrs.frozen(kw_only=True)
 class Choice:
     """
-    What a baseline may choose from when the window is full.
+    The content from which a baseline may choose when the window is full.
 
     Attributes:
         free: The units that may go, oldest first.
         held: The units that stay.
         excess: Tokens that have to go.
         place: The number of messages so far; those from here on are the future.
-        uses: What the session's messages use; only the oracle may read it.
+        uses: The identifiers that the session's messages use; only the oracle may read it.
         mask: Returns the text that replaces a tool result.
         summary: Returns a text as a summary that replaces units, in its frame.
         count: Returns the tokens of a text.
@@ -209,7 +209,7 @@ class BaselineSession:
         config: The window and its percentages.
         format: Name of the messages' format.
         model: The model whose tokens are counted.
-        uses: What the messages use, for the oracle.
+        uses: The identifiers that the messages use, for the oracle.
 
     """
 
@@ -225,7 +225,7 @@ class BaselineSession:
         self._baseline = baseline
         self._config = config
         self._uses = uses
-        self._heard = 0
+        self._seen = 0
         self._masked = 0
         self._counter: TokenCounter = counter_for(model, format)
         self._intake = Intake(format=format_named(format), counter=self._counter, classify=lambda _: None)
@@ -249,7 +249,7 @@ class BaselineSession:
     def append(self, message: Payload) -> None:
         """Append a message that is not the model's."""
         self._context.apply(self._intake.take(message, self._context.cursor))
-        self._heard += 1
+        self._seen += 1
 
     def post_turn(self, reply: Payload) -> None:
         """Append the model's reply."""
@@ -276,7 +276,7 @@ class BaselineSession:
             free=tuple(unit for unit, zone in zones if zone is not Zone.HELD),
             held=tuple(unit for unit, zone in zones if zone is Zone.HELD),
             excess=excess,
-            place=self._heard,
+            place=self._seen,
             uses=self._uses,
             mask=self._mask,
             summary=self._summary,
@@ -301,7 +301,7 @@ class BaselineSession:
 
 
 def _as_many(units: Sequence[Unit], excess: int) -> Iterator[Unit]:
-    """Return units in this order until this many tokens are removed."""
+    """Yield units in this order until this many tokens are removed."""
     for unit in units:
         if excess <= 0:
             return
@@ -324,7 +324,7 @@ def _greedily(units: Sequence[Unit], needed: set[str], room: int) -> Iterator[Un
     """
     Units by how many of the needed identifiers each token brings, those that a better unit brings already left aside.
 
-    What a unit brings only shrinks while others are taken, so it is looked at again only when it comes to the top.
+    The value of a unit only shrinks while others are taken, so it is recomputed only when it comes to the top.
     """
     brings: Mapping[int, frozenset[str]] = {place: _names(unit) & needed for place, unit in enumerate(units)}
     heap = [(-len(names) / units[place].tokens, -place) for place, names in brings.items() if names]

@@ -1,7 +1,7 @@
 """
-Simulates a provider's prompt cache: what it would report for a request at a moment, by the rules in ``terms``.
+Simulates a provider's prompt cache: its report for a request at a moment, by the rules in ``terms``.
 
-Left out, because a request does not say it: thinking that the provider drops by itself, settings beside the request
+Left out, because a request does not say it: thinking that the provider drops by itself, settings outside the request
 (tool choice, effort), and caches that lose an entry early. Equal requests at the same moment are simulated, see
 ``reply_seconds``.
 """
@@ -30,7 +30,7 @@ _BLOCKS = ("content", "parts", "output")
 
 @attrs.frozen
 class _Segment:
-    """A block, in the order in which the provider hashes: what it is, its tokens, and the mark on it ("" for none)."""
+    """A block, in the order in which the provider hashes: its kind, its tokens, and the mark on it ("" for none)."""
 
     digest: bytes
     tokens: int
@@ -117,7 +117,7 @@ class CacheSimulator:
     The cache of one organisation and model: give the same one to all sessions that share it.
 
     Tools come first in a prefix, then system blocks, then the blocks of the messages; a string is one text block, and
-    marks are no part of it. Tokens are those of ``counter``, so that read, written and fresh ones are the request's.
+    marks are not part of it. Tokens are those of ``counter``, so that read, written and fresh ones are the request's.
 
     Args:
         terms: The provider's rules.
@@ -143,7 +143,7 @@ class CacheSimulator:
             request: As it is sent, with its marks and options.
             at: When, in seconds of any clock. One that goes backwards counts as no time passed.
             output_tokens: Tokens of the reply.
-            reply_seconds: Seconds until the reply begins. What this request writes cannot be read before.
+            reply_seconds: Seconds until the reply begins. The prefix that this request writes cannot be read before.
 
         Raises:
             RuleError: More marks than the provider takes, or one of a longer life after one of a shorter.
@@ -241,7 +241,7 @@ class CacheSimulator:
 
     def _prompt(self, request: Request) -> _Prompt:
         """
-        Return only what differs from the request before is read; only what was never there is
+        Read the request as a prompt: only what differs from the previous request is read, and only new content is
         digested and counted.
         """
         payloads = (*request.tools, *request.system, *request.messages)
@@ -268,7 +268,7 @@ class CacheSimulator:
             self._read = {id(payload): self._read[id(payload)] for payload in payloads}
         marks = dict(chain.marks)
         automatic = self._automatic(request)
-        if automatic and chain.prefixes:  # the last block, as a mark of its own would
+        if automatic and chain.prefixes:  # the last block, as an explicit mark would
             marks.setdefault(len(chain.prefixes) - 1, automatic)
         return _Prompt(prefixes=chain.prefixes, tokens=chain.tokens, marks=tuple(marks.items()))
 
@@ -316,7 +316,7 @@ def _blocks(content: Any) -> Sequence[Any]:
 
 
 def _digest(block: Any) -> bytes:
-    """Of a block in cacheable form; a text is the same however the format calls it."""
+    """Return the digest of a block in cacheable form; a text is the same whatever the format calls it."""
     if not isinstance(block, Mapping):
         return digest_of(block)
     bare = without_marks(block)

@@ -1,4 +1,4 @@
-"""What a replay measures of one model call."""
+"""The measures of one model call in a replay."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Prompt:
 @attrs.frozen(kw_only=True)
 class Share:
     """
-    How much of something is present.
+    A share that is present.
 
     Attributes:
         kept: Tokens, or identifiers, of it in the prompt.
@@ -63,14 +63,14 @@ class Share:
 @attrs.frozen(kw_only=True)
 class Recovery:
     """
-    What the references in a prompt bring back of the identifiers that it does not show.
+    The identifiers that a prompt does not show and its references bring back.
 
-    A reference names the ids of what left; every id can be recalled. Nothing tells an agent yet which of them holds
-    what it misses, so the order of recalls is the newest item first.
+    A reference names the ids of what left; every id can be recalled. An agent cannot know which
+    of them contains what it misses, so the newest item is recalled first.
 
     Attributes:
-        missed: Identifiers that the next message uses from afar and the prompt does not show; names of tools are none
-            of them, since every schema tells its tool's name.
+        missed: Identifiers that the next message uses from afar and the prompt does not show; not names
+            of tools, because every schema contains one.
         recovered: Those that the original of some item has which a reference in the prompt names.
         first: Those that come with the first recall.
         few: Those that come within three recalls.
@@ -98,30 +98,30 @@ class Recovery:
         )
 
     def percent(self, count: int) -> float | None:
-        """So many of the missed ones, in percent; None when nothing was missed."""
+        """Return this number as a percentage of the missed identifiers; None when nothing was missed."""
         return 100.0 * count / self.missed if self.missed else None
 
 
 @attrs.frozen(kw_only=True)
 class Fit:
     """
-    How far a prompt holds what the real next message uses, by name. A prompt that is larger than the
-    window, or that could not be sent, shows nothing.
+    How much of what the real next message uses is in a prompt. A prompt that is larger than the window, or that could
+    not be sent, shows nothing.
 
     Attributes:
         far: Of the identifiers whose last earlier occurrence is more than 20 messages back, those that are visible;
             measured where the whole history is above 80 % of the window.
-        far_lines: Those of them that stand on a whole original line.
-        near: Of all identifiers that stood in an earlier message; measured in the other calls.
+        far_lines: Those of them that are on a whole original line.
+        near: Of all identifiers that occurred in an earlier message; measured in the other calls.
         recovery: What could be brought back of the far ones that are not visible.
         missed: The far ones that are not visible.
-        edits: Of the calls that replace text which stood in the history, those whose every quoted line stands in the
-            prompt as a whole line; of all model calls.
-        far_quotes: Of those lines that last stood more than 20 messages back, the ones that stand; measured where the
-            whole history is above 80 % of the window.
-        near_quotes: Of the others, the ones that stand; of all model calls.
-        reuse: Of the lines of other arguments that last stood more than 20 messages back, the ones that stand; measured
-            as ``far_quotes``.
+        edits: Of the calls that replace text of the history, those of which every quoted line is in the prompt as a
+            whole line; of all model calls.
+        far_quotes: Of those lines that last occurred more than 20 messages back, the ones in the prompt; measured where
+            the whole history is above 80 % of the window.
+        near_quotes: Of the others, the ones in the prompt; of all model calls.
+        reuse: Of the lines of other arguments that last occurred more than 20 messages back, the ones in the prompt;
+            measured as ``far_quotes``.
         miss_price: What one more call for each edit that misses costs, in tokens: the prompt read again from the cache,
             and what holds the missing lines, with the call, written.
 
@@ -142,23 +142,23 @@ class Fit:
 @attrs.frozen(kw_only=True)
 class Sent:
     """
-    A request as it was rendered, judged by what the transcript says and by nothing that the session says.
+    A request as it was rendered, judged only by the transcript, not by what the session says.
 
     Attributes:
         prompt: Its tokens, counted again.
         unchanged: Messages at its head that are those of the previous request.
-        broke: These are fewer than the previous request had, its last two left aside.
-        whole: The previous request stands whole at its head.
+        broke: These are fewer than the previous request had, not counting its last two.
+        whole: It begins with the whole previous request.
         breaches: What the provider would refuse, in words.
         locked_missing: Bytes of LOCKED texts and schemas that are not in it.
         user_text: Of what the user typed so far: every text block of a message in the user's role that the transcript
-            has, in which no tool answers, however long. A block is kept when it stands whole and unchanged in the
-            prompt, as often as it was said; what a recorder or a harness wrote in the user's role cannot be told apart
-            and counts.
+            has, in which no tool answers, however long. A block is kept when it is whole and unchanged in the
+            prompt, as often as it was said; what a recorder or a harness wrote in the user's role cannot be
+            distinguished and counts.
         first_request: Of the first run of user messages.
-        continuity: Of the newest exchanges that the window could hold, in tokens, those that stand whole in one
-            unbroken run; measured where the history is larger than the window.
-        notices: Of the window, in tokens, what lines take that say what was left out.
+        continuity: Of the newest exchanges that the window could hold, in tokens, those that are there whole in
+            one unbroken run; measured where the history is larger than the window.
+        notices: Tokens of the window that notices of removed content take.
 
     """
 
@@ -185,15 +185,15 @@ class Owner:
 @attrs.frozen(kw_only=True)
 class Overflow:
     """
-    A call that could not be sent: what may not be removed is larger than the window.
+    A call that could not be sent: protected content is larger than the window.
 
     Attributes:
         call: Its number, from 1 on.
-        needed: Tokens of the request as it stood.
+        needed: Tokens of the request.
         limit: Tokens that it may have.
         locked: Tokens of LOCKED content, counted from the transcript.
-        locked_alone: LOCKED content alone is larger than the window, so that no collector could have helped.
-        owners: Who holds the tokens, largest first.
+        locked_alone: LOCKED content by itself is larger than the window, so that no collector could have helped.
+        owners: The owners of the tokens, largest first.
 
     """
 
@@ -201,7 +201,7 @@ class Overflow:
     needed: int
     limit: int
     locked: int
-    locked_alone: bool
+    only_locked: bool
     owners: tuple[Owner, ...]
 
 
@@ -215,10 +215,10 @@ class CallMeasures:
         sent: The request, or None when there was none.
         overflow: Why there was none.
         without: The prompt that it would have been without any collection.
-        fit: How far it held what its reply uses.
+        fit: How much it contained of what its reply uses.
         collections: Why collections ran that changed something, before the call and after it.
         reached: Of the collections of the whole window that changed something, those that reached their target, or
-            could not: what is protected is above it alone.
+            could not: protected content by itself is above it.
         deferred: Collections that were tried and not worth it.
         tried: A collection was tried, whatever came of it.
         collected: Something was collected since the previous request was rendered.

@@ -92,7 +92,7 @@ class SessionFigures:
 @attrs.frozen(kw_only=True)
 class SystemRow:
     """
-    What one strategy or baseline does to sessions at a window.
+    The effect of one strategy or baseline on sessions at a window.
 
     Attributes:
         system: Its name.
@@ -103,7 +103,7 @@ class SystemRow:
         breaks_per_100: Breaks of the prompt cache in 100 calls.
         p99_ms: Milliseconds within which 99 of 100 calls stay, collecting or not.
         summary: All figures, every call weighing the same.
-        sessions: The figures of each session; in a band there are none, for the window's row has them.
+        sessions: The figures of each session; empty in a band, since the window's row has them.
 
     """
 
@@ -142,7 +142,7 @@ class WindowTable:
 
     Attributes:
         window: Tokens that a request may have.
-        sessions: Names of the sessions: their files', with as many directories as tell them apart.
+        sessions: Names of the sessions: their files', with as many directories as distinguish them.
         rows: Strategies first, then the baselines; of both the one with the fewest edits that miss first.
         bands: The same by the length of the sessions; lengths that none has are left out.
 
@@ -157,17 +157,17 @@ class WindowTable:
 @attrs.frozen(kw_only=True)
 class Means:
     """
-    What one strategy or baseline does at several windows: the mean of the windows' figures, each weighing the same.
+    The effect of one strategy or baseline at several windows: the mean of the windows' figures, each weighing the same.
 
     The figures of a single window depend on one or two sessions.
 
     Attributes:
         system: Its name.
-        baseline: It is no strategy.
-        edits_that_miss: Percent; None where there is no edit.
+        baseline: It is not a strategy.
+        edits_that_miss: Percent; None if there is no edit.
         low: A twentieth of the redrawn samples lies below: as many sessions, drawn with replacement, at every window.
         high: A twentieth lies above.
-        far_quotes: Percent of quoted lines from afar that stand.
+        far_quotes: Percent of quoted lines from afar that are in the prompt.
         near_quotes: Percent of the other ones.
         cost_with_misses: Relative to no collection.
         cost: Without the calls that misses need.
@@ -196,13 +196,13 @@ class Means:
 @attrs.frozen(kw_only=True)
 class Comparison:
     """
-    What was compared.
+    A comparison.
 
     Attributes:
         tables: One a window.
         means: Of all windows, fewest edits that miss first; of systems that were measured at each of them.
-        failures: What could not be replayed, a line each.
-        warnings: What of the files was left out or mended, of each file the first.
+        failures: Sessions that could not be replayed, a line each.
+        warnings: Omissions and repairs, of each file the first.
 
     """
 
@@ -331,7 +331,7 @@ def _recordings(paths: Iterable[Path], *, remote: bool) -> Iterator[Recording]:
 
 @attrs.frozen(kw_only=True)
 class _Plan:
-    """What is to be replayed."""
+    """The sessions to replay."""
 
     sizes: Sequence[Size]
     config: GCConfig
@@ -377,7 +377,7 @@ def _warnings(sizes: Iterable[Size]) -> Iterator[str]:
 # -- inside: means of windows ----------------------------------------------------------------------------------------
 
 USER_TEXT_FROM = 32_000
-"""Window in tokens from which user text counts: smaller ones may be exceeded by the newest turns alone."""
+"""Window in tokens from which user text counts: the newest turns by themselves may exceed smaller ones."""
 
 
 def _by_system(done: Iterable[Outcome], systems: Iterable[str]) -> dict[str, dict[int, dict[Path, Sums]]]:

@@ -1,5 +1,5 @@
 """
-What a long session costs with and without collection: the models of ``docs/explanation/models.md`` as pure functions.
+The cost of a long session with and without collection: the models of ``docs/explanation/models.md`` as pure functions.
 
 Prices are data (``gc_core.cache.prices``), never numbers in here. Amounts are USD.
 """
@@ -24,7 +24,7 @@ def available(context_limit: int, *, system: int, output_reservation: int, fixed
         context_limit: Tokens of the window.
         system: Of the system text.
         output_reservation: Kept free for the reply.
-        fixed: Of what else stands in every request: tool schemas, framing.
+        fixed: Tokens of what else is in every request: tool schemas, framing.
 
     Raises:
         ConfigError: Nothing is left.
@@ -33,14 +33,17 @@ def available(context_limit: int, *, system: int, output_reservation: int, fixed
     left = context_limit - system - output_reservation - fixed
     if left <= 0:
         raise ConfigError(
-            f"context_limit = {context_limit}: nothing is left of it for a conversation beside system = {system}, "
+            f"context_limit = {context_limit}: nothing is left of it for a conversation after system = {system}, "
             f"output_reservation = {output_reservation} and fixed = {fixed}"
         )
     return left
 
 
 def required_ratio(steps: int, tokens_per_step: float, available: int) -> float:
-    """Return how many times smaller the history of this many steps has to become to fit; below 1 it fits as it is."""
+    """
+    Return how many times smaller the history of this many steps has to become to fit; below 1 it fits as it is. Raises
+    ConfigError if nothing is available.
+    """
     if available <= 0:
         raise ConfigError(f"available = {available!r}: expected a number of tokens above 0")
     return steps * tokens_per_step / available
@@ -62,9 +65,9 @@ class CostModel:
         prices: Of the model that is called.
         tokens_per_step: Tokens that a step adds to the history.
         available: Tokens of history that a request holds at most (see ``available``).
-        fixed: Tokens that stand before the history in every request.
+        fixed: Tokens before the history in every request.
         output_per_step: Tokens of a reply.
-        hit_percent: Input tokens that the provider reads from its cache, in percent, as ``session.cache`` tells it.
+        hit_percent: Input tokens that the provider reads from its cache, in percent, as in ``session.cache``.
         summary_input: Tokens that a summarizer reads each time; 0 without a model that writes summaries.
         summary_output: Tokens that it writes.
         summary_interval: Steps between two of its calls.

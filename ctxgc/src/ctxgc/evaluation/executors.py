@@ -54,7 +54,7 @@ class Crew:
         executor: The executor.
         ahead: Pieces of work submitted at once; more would only wait in memory.
         remote: It may not see the files of this machine.
-        losses: What its futures raise when a worker is lost.
+        losses: The errors that its futures raise when a worker is lost.
 
     """
 
@@ -108,8 +108,8 @@ def check_executor(name: str) -> None:
 @contextmanager
 def crew_of(name: str, *, workers: int) -> Iterator[Crew]:
     """
-    The executor of this name, as long as it is needed. Whatever ends it early ends its work: what waits is cancelled,
-    and processes that it started are stopped.
+    Open the executor of this name for the block. Whatever ends the block early ends its work: waiting jobs are
+    cancelled, and processes that it started are stopped.
 
     Args:
         name: ``processes``, or ``dask://HOST:PORT`` of a cluster's scheduler.
@@ -143,7 +143,7 @@ def _address(name: str) -> str | None:
 
 @contextmanager
 def _processes(count: int) -> Iterator[Crew]:
-    """Start processes without forking: a progress bar has a thread of its own."""
+    """Start processes without forking: a progress bar has its own thread."""
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"), initializer=_begin)
     try:
@@ -191,4 +191,4 @@ def _dask(name: str, address: str) -> Iterator[Crew]:
             losses=(distributed.scheduler.KilledWorker, distributed.CancelledError, CancelledError, OSError),
         )
     finally:
-        client.close()  # what was submitted by it and no one else waits for is cancelled
+        client.close()  # cancels its jobs that no one else waits for

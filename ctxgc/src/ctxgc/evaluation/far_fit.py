@@ -31,7 +31,7 @@ Recall = Callable[[str], str]
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Shown:
-    """What a message shows of what is wanted; it keeps the payload alive, so that its identity stays its own."""
+    """The wanted content that a message shows; it keeps the payload alive, so that its identity is not reused."""
 
     payload: Payload
     names: frozenset[str]
@@ -45,7 +45,7 @@ class FarFitJudge:
     Judges the requests of one replayed session by what the real next message uses.
 
     Args:
-        uses: What the session's messages use.
+        uses: The identifiers that the session's messages use.
         format: Name of the format of its messages.
         window: The most tokens of a request; a larger one shows nothing.
         recall: Returns the text of an item; None if nothing can be recalled.
@@ -109,20 +109,20 @@ class FarFitJudge:
     def _with_quotes(self, fit: Fit, place: int, seen: Sequence[_Shown], *, tokens: int, full: bool) -> Fit:
         edits = self._uses.quotes.edits.get(place, ())
         reused = self._uses.quotes.reused.get(place, frozenset()) if full else frozenset()
-        stands = frozenset().union(*(message.quoted for message in seen))
-        missing = [[line for line in edit if line.text not in stands] for edit in edits]
+        visible_lines = frozenset().union(*(message.quoted for message in seen))
+        missing = [[line for line in edit if line.text not in visible_lines] for edit in edits]
         lines = [line for edit in edits for line in edit]
         return attrs.evolve(
             fit,
             edits=Share(kept=sum(not lost for lost in missing), whole=len(edits)),
-            far_quotes=_share([line.text in stands for line in lines if full and line.is_far]),
-            near_quotes=_share([line.text in stands for line in lines if not line.is_far]),
-            reuse=_share([line in stands for line in reused]),
+            far_quotes=_share([line.text in visible_lines for line in lines if full and line.is_far]),
+            near_quotes=_share([line.text in visible_lines for line in lines if not line.is_far]),
+            reuse=_share([line in visible_lines for line in reused]),
             miss_price=sum(self._miss_price(lost, tokens) for lost in missing if lost),
         )
 
     def _miss_price(self, missing: Iterable[QuotedLine], tokens: int) -> float:
-        """Of one more call that brings back what holds these lines."""
+        """Return the price of one more call that brings back these lines."""
         holders = {line.holder for line in missing}
         written = sum(self._counter.count(self._uses.quotes.holders[holder]) for holder in holders)
         return CACHE_READ * tokens + CACHE_WRITE * (written + MISS_TOKENS)
@@ -160,8 +160,8 @@ class FarFitJudge:
         return any(not carriers.isdisjoint(message.lines) for message in shown)
 
 
-def _share(stands: Sequence[bool]) -> Share:
-    return Share(kept=sum(stands), whole=len(stands))
+def _share(present: Sequence[bool]) -> Share:
+    return Share(kept=sum(present), whole=len(present))
 
 
 def _left_out(text: str) -> Iterator[tuple[int, int]]:
@@ -173,7 +173,7 @@ def _left_out(text: str) -> Iterator[tuple[int, int]]:
 
 @attrs.define(kw_only=True)
 class _Archive:
-    """What can be recalled by id: which wanted identifiers each item has, read once."""
+    """The content that can be recalled by id: the wanted identifiers of each item, read once."""
 
     recall: Recall | None
     counter: TokenCounter
@@ -218,7 +218,7 @@ class _Archive:
         return self._names[number]
 
     def _original(self, number: int) -> str | None:
-        assert self.recall is not None  # noqa: S101 - for the type checker; looked at before
+        assert self.recall is not None  # noqa: S101 - for the type checker; checked before
         try:
             return self.recall(f"i{number}")
         except SourceError:

@@ -2,7 +2,7 @@
 Finds the sessions that Claude Code and Codex have recorded on this machine.
 
 Where they lie (November 2026): Claude Code writes ``projects/PROJECT/SESSION.jsonl`` in ``~/.claude`` or
-``$CLAUDE_CONFIG_DIR``, those of its subagents beside them as ``agent-*.jsonl``; Codex writes
+``$CLAUDE_CONFIG_DIR``, those of its subagents next to them as ``agent-*.jsonl``; Codex writes
 ``sessions/YYYY/MM/DD/rollout-*.jsonl`` in ``~/.codex`` or ``$CODEX_HOME``.
 """
 

@@ -1,7 +1,7 @@
 """
 The identifiers of a text, for the measures of a replay.
 
-A grammar of its own: the judge of collectors shares no code with ``scan``, which collectors use.
+A separate grammar: the judge of collectors shares no code with ``scan``, which collectors use.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def identifiers(text: str) -> frozenset[str]:
     These are words of letters, digits and ``_ # @ ~ . / + -``, 5 to 200 long, that are a path (a slash and a letter, 6
     and more), mix letters with two or more digits (6 and more), are a number of 5 and more digits, a file name, or a
     snake_case or camelCase symbol (6 and more); of a path also its last part, of a dotted name its parts. Letters are
-    ASCII. Punctuation at the edges of a word is none of it, and the escaped line breaks of JSON end a word.
+    ASCII. Punctuation at the edges of a word is not part of it, and the escaped line breaks of JSON end a word.
     """
     plain = _ESCAPED_BREAK.sub("  ", text) if "\\" in text else text
     return frozenset(name for word in set(_WORD.findall(plain)) for name in _of_word(word))

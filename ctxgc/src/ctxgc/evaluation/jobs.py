@@ -49,10 +49,7 @@ class Recording:
         return attrs.evolve(self, packed=zlib.compress(read_content(self.path)))
 
     def read(self) -> Transcript:
-        """
-        Return the session. Raises TranscriptError if there is none, and for a file that can only be read once, such as
-        a pipe.
-        """
+        """Return the session. Raises TranscriptError if there is none, or if it can be read only once (a pipe)."""
         if self.packed is None and self.path.is_fifo():
             raise TranscriptError(f"{self.path} is a pipe, expected a file: every strategy reads it again")
         return read_transcript(self.path, None if self.packed is None else zlib.decompress(self.packed))
@@ -67,7 +64,7 @@ class Size:
         path: Its file.
         tokens: Tokens of its texts, without framing or schemas.
         calls: Model calls.
-        warnings: What of the file was left out or mended, a line each.
+        warnings: Omissions from and repairs of the file, a line each.
         failure: Why it cannot be replayed, or "".
 
     """

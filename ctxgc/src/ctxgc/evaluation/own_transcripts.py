@@ -42,7 +42,7 @@ def format_of_log(lines: Sequence[object]) -> Format | None:
 
 def is_said(line: Mapping[str, Any]) -> bool:
     """
-    Return whether a line of a log is a message; what was taken back later is one too, as in ``ctxgc
+    Return whether a line of a log is a message; a rewound one is one too, as in ``ctxgc
     export --whole``.
     """
     return line.get("source") == CONVERSATION.name

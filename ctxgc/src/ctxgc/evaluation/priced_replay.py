@@ -1,5 +1,5 @@
 """
-Prices a recorded session: what its calls would have cost with and without collection, by the provider's cache rules.
+Prices a recorded session: the cost of its calls with and without collection, by the provider's cache rules.
 
 No provider is asked: its cache is simulated, and replies with their lengths are known from the recording.
 """
@@ -43,7 +43,7 @@ class PricedRun:
         gaps: With the time that passed between the calls of the recording; else without any.
         spend: Sums over the calls.
         misses: Each break of the prefix in the cache, with its cause.
-        collections: How many collections changed the window.
+        collections: The number of collections that changed the window.
         unsent: Calls that could not be sent, because nothing that could go was left.
 
     """
@@ -64,14 +64,14 @@ class PricedRun:
 @attrs.frozen(kw_only=True)
 class PricedReplay:
     """
-    What a session would have cost.
+    The cost that a session would have had.
 
     Attributes:
         session: Name of its file.
         model: The model that it is priced for.
         terms: The provider's rules that were simulated.
         source: Where the prices come from; None where one is missing.
-        runs: Without gaps with collection, and without; then with gaps, where the recording tells times.
+        runs: Without gaps with collection, and without; then with gaps, where the recording has times.
 
     """
 
@@ -98,10 +98,10 @@ def price(
     Replay a session twice, with collection and without, and simulate the provider's cache under it.
 
     Every assistant message is one model call, with everything before it as its prompt. A call that cannot be sent is
-    counted, and costs nothing. Where a price is unknown the tokens are told without one.
+    counted, and costs nothing. Where a price is unknown the tokens are shown without one.
 
     Args:
-        transcript: What to replay.
+        transcript: The transcript to replay.
         model: Whose rules, tokens and prices these are.
         config: How to collect; its ``output_reservation`` is taken for 0.
         strategy: Strategy names or objects instead of ``config.strategy``.

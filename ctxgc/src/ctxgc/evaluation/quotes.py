@@ -1,8 +1,8 @@
 """
 Finds the lines of the history that an assistant quotes: in edits by exact replacement, and verbatim in other arguments.
 
-Derived from the transcript alone, before anything is replayed, and shares no code with what collects. An edit names the
-text that it replaces, so each of its lines must stand in the prompt, whole: no list of names can do that.
+Derived only from the transcript, before anything is replayed, and shares no code with collectors. An edit names the
+text that it replaces, so each of its lines must be in the prompt, whole: no list of names can do that.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class QuotedLine:
 
     Attributes:
         text: The line, without white space at its ends and without a line number in front.
-        back: Messages since it last stood.
-        holder: Place in ``Quotes.holders`` of the text in which it last stood.
+        back: Messages since it last occurred.
+        holder: Place in ``Quotes.holders`` of the text in which it last occurred.
 
     """
 
@@ -48,21 +48,21 @@ class QuotedLine:
 
     @property
     def is_far(self) -> bool:
-        """Whether it last stood more than 20 messages back."""
+        """Whether it last occurred more than 20 messages back."""
         return self.back > FAR_MESSAGES
 
 
 @attrs.frozen(kw_only=True)
 class Quotes:
     """
-    What each assistant message quotes, by its place among the messages.
+    The quotations of each assistant message, by its place among the messages.
 
     Attributes:
-        edits: Of each call that edits, the lines that it replaces and that stood in the history; calls that quote no
+        edits: Of each call that edits, the lines that it replaces and that are in the history; calls that quote no
             such line are left out.
-        reused: Lines of 20 characters and more in all other arguments that last stood more than 20 messages back.
+        reused: Lines of 20 characters and more in all other arguments that last occurred more than 20 messages back.
         lines: All of these lines.
-        holders: The texts in which quoted lines of edits last stood.
+        holders: The texts in which quoted lines of edits last occurred.
 
     """
 
@@ -144,9 +144,9 @@ class _Reader:
     def _quoted(self, lines: Iterable[str], place: int) -> Iterator[QuotedLine]:
         for line in lines:
             if line in self._last:
-                stood, text = self._last[line]
+                last_place, text = self._last[line]
                 holder = self._holders.setdefault(text, len(self._holders))
-                yield QuotedLine(text=line, back=place - stood, holder=holder)
+                yield QuotedLine(text=line, back=place - last_place, holder=holder)
 
     def _is_far(self, line: str, place: int) -> bool:
         return line in self._last and place - self._last[line][0] > FAR_MESSAGES

@@ -51,16 +51,16 @@ def replay(
     """
     Replay a session: every assistant message is one model call, with everything before it as its prompt.
 
-    A call that cannot be sent is counted, and the replay goes on. Nothing is reserved for replies, which are known.
+    A call that cannot be sent is counted, and the replay continues. Nothing is reserved for replies, which are known.
 
     Args:
-        transcript: What to replay.
+        transcript: The transcript to replay.
         config: How to collect; its ``output_reservation`` is taken for 0.
         strategy: Strategy names or objects instead of ``config.strategy``.
         model: Whose tokens are counted, by default the format's usual model.
         plugins: By default those that are installed.
         check_repeat: Try a second collection with the same goal after each one, as a dry run.
-        uses: What the session's messages use again, where that is known already (``uses_of``).
+        uses: The session's reuse of earlier identifiers, if known already (``uses_of``).
         on_call: Called with the progress.
 
     Raises:
@@ -98,9 +98,9 @@ def replay_baseline(
     Replay a session as a baseline would keep it, which obeys no protection and leaves no reference.
 
     Args:
-        transcript: What to replay.
+        transcript: The transcript to replay.
         config: The window, and the percentages at which it is collected and down to which.
-        baseline: What is kept.
+        baseline: The baseline that chooses the content.
         model: As for ``replay``.
         uses: As for ``replay``.
         on_call: As for ``replay``.
@@ -168,9 +168,9 @@ class _Events:
 
     def take(self) -> _Events:
         """Return the events, and clear them."""
-        told = attrs.evolve(self)
+        taken = attrs.evolve(self)
         self.goals, self.finished, self.deferred, self.reached = [], [], 0, NO_SHARE
-        return told
+        return taken
 
 
 @attrs.define(kw_only=True)
@@ -261,7 +261,7 @@ class _Run:
         self._place += 1
 
     def _send(self, number: int) -> tuple[Request | None, Overflow | None, float]:
-        """Return the request, or why there is none, and the seconds that ``pre_send`` took."""
+        """Return the request, or what prevented it, and the seconds that ``pre_send`` took."""
         started = time.perf_counter()
         try:
             request = self.session.pre_send()
@@ -277,12 +277,12 @@ class _Run:
             needed=error.needed,
             limit=error.limit,
             locked=locked,
-            # An estimated count is sent with a margin: what is needed says how large it is.
-            locked_alone=locked * error.needed > error.limit * counted,
+            # An estimated count is sent with a margin, which the needed tokens show.
+            only_locked=locked * error.needed > error.limit * counted,
             owners=tuple(Owner(name=name, tokens=tokens) for name, tokens in error.owners.items()),
         )
 
-    def _finds_more(self, told: _Events) -> bool | None:
+    def _finds_more(self, events: _Events) -> bool | None:
         """Return whether a second collection right after the last one would find more; None if it was not tried."""
-        goals = [goal for goal in told.finished if goal.reason not in _NEVER_REPEATED]
+        goals = [goal for goal in events.finished if goal.reason not in _NEVER_REPEATED]
         return self.again(goals[-1]) if goals and self.again is not None else None

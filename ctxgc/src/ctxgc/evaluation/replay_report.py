@@ -1,4 +1,4 @@
-"""What a replay measures: of every call, of a session, of several together."""
+"""The measures of a replay: of every call, of a session, of several together."""
 
 from __future__ import annotations
 

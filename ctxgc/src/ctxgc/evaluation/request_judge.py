@@ -42,7 +42,7 @@ class _Seen:
 
 @attrs.frozen(kw_only=True, eq=False)
 class _Rendered:
-    """A request, what stands before its messages in tokens, and its messages, each with the tokens it has there."""
+    """A request, the tokens before its messages, and its messages, each with its tokens there."""
 
     request: Request
     head_tokens: int
@@ -60,7 +60,7 @@ class _Rendered:
 
 @attrs.define
 class _UserTexts:
-    """What the user said, and how much of it a request still contains. Repeated texts must occur as often."""
+    """The user's texts, and the share of them that a request still contains. Repeated texts must occur as often."""
 
     counted: dict[str, int] = attrs.Factory(dict)
     times: Counter[str] = attrs.Factory(Counter)
@@ -99,13 +99,13 @@ class _Exchanges:
 
     def continuity(self, messages: Sequence[_Seen], room: int) -> Share:
         """
-        Of the newest whole exchanges that this many tokens could hold beside the first message and the open exchange,
-        those that stand in one unbroken run at the end; what a collector wrote between them breaks nothing.
+        Return the newest whole exchanges that are there in one unbroken run at the end, of those that this many tokens
+        could hold beside the first message and the open exchange; what a collector wrote between them breaks nothing.
         """
         could = self._could_hold(room)
-        stood, run = self._same(messages), 0
+        unchanged, run = self._same(messages), 0
         for start, end in itertools.pairwise(reversed(self.starts)):
-            if end < stood or not could:
+            if end < unchanged or not could:
                 break
             run += sum(self.tokens[end:start])
         return Share(kept=min(run, could), whole=could)
@@ -139,13 +139,13 @@ class Meter:
     """
     Measures the requests of one replayed session.
 
-    Tell it every message of the transcript with ``hear``, and judge each request with ``measure`` before the next
+    Pass it every message of the transcript with ``hear``, and judge each request with ``measure`` before the next
     message is heard.
 
     Args:
         window: Tokens that a request may have; 0 where chats are not measured.
-        transcript: What is replayed; LOCKED is what it says: system texts, tool schemas, and every text of the first
-            run of user messages.
+        transcript: The transcript to replay; its LOCKED content is: system texts, tool schemas, and every text of the
+            first run of user messages.
         model: The model whose counts are meant, by default the format's usual one.
 
     """
@@ -315,7 +315,7 @@ class Meter:
 
 
 def _notice_tokens(seen: _Seen) -> int:
-    """Return the tokens of a message that only says what was left out."""
+    """Return the tokens of a message that only names removed content."""
     is_notice = len(seen.said) == 1 and seen.said[0].startswith("[gc: ") and "\n" not in seen.said[0]
     return seen.tokens if is_notice else 0
 

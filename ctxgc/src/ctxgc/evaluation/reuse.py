@@ -1,7 +1,7 @@
 """
-What a session's assistant uses again: which identifiers of its messages occurred earlier, and how far back.
+The reuse of identifiers by a session's assistant: those that occurred earlier, and how far back.
 
-Derived from the transcript alone, before anything is replayed, so it is the same for every collector.
+Derived only from the transcript, before anything is replayed, so it is the same for every collector.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMMON_PERCENT = 20
 
 
 Line = tuple[bool, str]
-"""Whether it stands in a string inside JSON, and the line: were they one, a list of bare names would pass for lines."""
+"""Whether it is in a string inside JSON, and the line: otherwise a list of bare names would pass for lines."""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,12 +40,12 @@ class Uses:
     messages are left out.
 
     Attributes:
-        far: Used at this place, and standing nowhere in the 20 messages before.
-        near: Used at this place, and standing somewhere before; the far ones are among them.
+        far: Used at this place, and nowhere in the 20 messages before.
+        near: Used at this place, and somewhere before; the far ones are among them.
         lines: The original lines that carry an identifier which is used from afar, white space at their ends left out.
         names: The identifiers of every message.
         spoken: Places of the assistant's messages.
-        tools: Names of the tools that are called; their schemas tell them too.
+        tools: Names of the tools that are called, which are also in their schemas.
         quotes: The lines that calls repeat.
 
     """
@@ -89,7 +89,7 @@ def uses_of(transcript: Transcript) -> Uses:
 
 
 def message_texts(message: Payload, form: Format) -> tuple[str, ...]:
-    """Return the texts of a message that count: what is said, called (name and arguments) and answered."""
+    """Return the texts of a message that count: prose, calls (name and arguments) and results."""
     return tuple(text for part in form.read(message) for text in part_texts(part))
 
 

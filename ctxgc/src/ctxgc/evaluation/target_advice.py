@@ -1,9 +1,9 @@
 """
-How full a window should be, by what is known of how models lose quality in long contexts. Advice: nothing uses it.
+How full a window should be, from how models lose quality in long contexts. Advice: nothing uses it.
 
-Quality falls with the share x of the window that is filled: ``exp(-alpha * x)``. What the window tells rises with it,
-but ever more slowly: the most useful content comes first, and each further token repeats more of what stands there
-already. That is a concave curve; here ``1 - exp(-k * x)``, with k such that a full window tells all but a hundredth.
+Quality falls with the share x of the window that is filled: ``exp(-alpha * x)``. The information in the window rises
+with it, but ever more slowly: the most useful content comes first, and each further token repeats more of what is there
+already. That is a concave curve; here ``1 - exp(-k * x)``, with k such that a full window has all but a hundredth.
 The best share is where the product of both is largest.
 """
 
@@ -15,7 +15,7 @@ import re
 import attrs
 
 SATURATION = math.log(100)
-"""k: a full window tells 99 % of what could be told of use for the step."""
+"""k: a full window has 99 % of the information that could be useful for the step."""
 
 SOURCE = "approximate, from research on context rot (Chroma, 2025), as collected for gc-core"
 DATE = "2026-02"
@@ -35,9 +35,9 @@ class Recommendation:
     How full a model's window should be.
 
     Attributes:
-        percent: Of the window, in whole percent: what ``target_percent`` might be.
+        percent: Of the window, in whole percent: a suggestion for ``target_percent``.
         alpha: How fast the model's quality falls with the share of its window that is filled.
-        source: Where alpha comes from; for a model that no one measured, what stands in for it.
+        source: Where alpha comes from; for a model that was not measured, what replaces it.
         date: Year and month of the values.
 
     """
@@ -52,7 +52,7 @@ def recommended_target(model: str | None) -> Recommendation:
     """
     Return how full a model's window is best, by dated and approximate values. Advice: no session uses it by itself.
 
-    A model without a value of its own, and None, have the mean of those that are known; ``source`` says so.
+    A model without a measured value, and None, have the mean of the known ones; ``source`` says so.
     """
     bare = (model or "").lower().rpartition("/")[2].replace(".", "-")
     for pattern, alpha in _ALPHAS:

@@ -20,7 +20,7 @@ NO_SHARE, NO_RECOVERY = Share(), Recovery()
 
 @attrs.frozen(kw_only=True)
 class ReasonCount:
-    """How many collections ran for a reason."""
+    """The number of collections for a reason."""
 
     reason: GCTriggerReason
     count: int
@@ -49,31 +49,32 @@ class ReplaySummary:
         tokens_sent: With collection, counted again.
         tokens_without: Of the same calls without any collection.
         calls_over: Calls larger than the window, or refused with ContextOverflowError.
-        calls_over_locked: Refused because LOCKED content alone is larger than the window; not among ``calls_over``.
+        calls_over_locked: Refused because LOCKED content by itself is larger than the window; not among ``calls_over``.
         calls_over_without: Calls that would not have fitted without collection.
         rule_breaches: In how many places requests broke the provider's rules.
-        locked_bytes_missing: Bytes of LOCKED texts and schemas that requests lacked.
+        locked_bytes_missing: Bytes of LOCKED texts and schemas that were missing in requests.
         breaks: Calls whose common prefix is shorter than the previous request less its last two messages.
         drifts: Calls in which something sent had changed although nothing was collected; to be 0.
         cost: Price of the prompts relative to no collection; None when nothing was sent.
         user_text_kept: Percent of what the user typed, over all calls.
         first_request_kept: Percent of the first run of user messages, over all calls.
-        answer_continuity: Percent of the newest exchanges that the window could hold which stand whole and in one run;
-            None where everything fits.
-        notice_share: Percent of the window that lines take which say what was left out.
+        answer_continuity: Percent of the newest exchanges that the window could hold which are there whole and in one
+            run; None where everything fits.
+        notice_share: Percent of the window that notices of removed content take.
         targets_reached: Percent of the collections of the whole window that reached their target; None where there was
             none.
         far_fit: Percent of what next messages use from afar that was visible; None where nothing is used so.
-        far_lines: Percent of it that stood on a whole original line.
+        far_lines: Percent of it that was on a whole original line.
         far_uses: How many such uses there were.
         near: Percent of all that was used again in the calls below 80 % of the window; None where nothing was.
         near_uses: How many such uses there were.
-        edits_that_miss: Percent of the edits some quoted line of which does not stand in the prompt whole; None where
+        edits_that_miss: Percent of the edits with a quoted line that is not in the prompt whole; None where
             there is no edit.
         edits: How many edits quote lines of the history.
-        far_quotes: Percent of the quoted lines from more than 20 messages back that stand; None where there is none.
+        far_quotes: Percent of the quoted lines from more than 20 messages back that are in the prompt; None where there
+            is none.
         near_quotes: Percent of the other ones.
-        verbatim_reuse: Percent of the lines of other arguments from more than 20 messages back that stand.
+        verbatim_reuse: Percent of the lines of other arguments from more than 20 messages back that are in the prompt.
         cost_with_misses: ``cost``, with one more call for each edit that misses.
         recovered: Percent of what was used from afar and not visible that references in the prompt bring back; None
             where nothing was missed.
@@ -138,7 +139,7 @@ class ReplaySummary:
 @attrs.frozen(kw_only=True)
 class Sums:
     """
-    What calls add up to. It is small, and the sums of several sessions add up to those of all their calls.
+    The sums over calls. It is small, and the sums of several sessions add up to those of all their calls.
 
     Attributes:
         calls: Model calls.
@@ -148,7 +149,7 @@ class Sums:
         tokens_sent: With collection.
         tokens_without: Of the same calls without it.
         over: Calls larger than the window or refused, but for LOCKED content.
-        over_locked: Refused for LOCKED content alone.
+        over_locked: Refused because of LOCKED content.
         over_without: Calls that would not have fitted without collection.
         breaches: Breaches of the provider's rules.
         locked_missing: Bytes.
@@ -156,10 +157,10 @@ class Sums:
         drifts: Changes without a collection.
         price: Of the prompts that were sent, in tokens.
         price_without: Of the same calls without collection.
-        user_text: What the user typed.
+        user_text: The user's own text.
         first_request: The first run of user messages.
         continuity: The newest exchanges that the window could hold.
-        notices: Lines that say what was left out.
+        notices: Lines on removed content.
         reached: Collections of the whole window that reached their target.
         far: Far uses.
         far_lines: Those on a whole original line.
@@ -169,12 +170,12 @@ class Sums:
         near_quotes: Their other lines.
         reuse: Lines of other arguments from afar.
         miss_price: Of the calls that edits which miss would need, in tokens.
-        recovery: What could be brought back.
+        recovery: Content that could be brought back.
         repeats: Second collections that were tried.
         repeats_not_empty: Those that found something.
         collecting: Seconds of each call in which a collection was tried.
         plain: Seconds of each other call.
-        ingest: Seconds of what was appended before each call.
+        ingest: Seconds to append messages before each call.
 
     """
 
@@ -296,7 +297,7 @@ def sums_of(calls: Sequence[CallMeasures], *, window: int) -> Sums:
     fits = [call.fit for call in calls]
     pairs = [(call, call.sent) for call in calls if call.sent is not None]
     sent = [request for _, request in pairs]
-    locked_over = sum(call.overflow is not None and call.overflow.locked_alone for call in calls)
+    locked_over = sum(call.overflow is not None and call.overflow.only_locked for call in calls)
     return Sums(
         calls=len(calls),
         sent=len(sent),

@@ -1,11 +1,11 @@
 """
 Recorded sessions, read from a file into the messages of one format.
 
-Five kinds are told apart by what is in them: messages one a line (OpenAI's, Anthropic's or Gemini's), one JSON
+Kinds are told apart by what is in them: messages one a line (OpenAI's, Anthropic's or Gemini's), one JSON
 document with ``messages`` or ``contents`` (and ``system``, ``tools``), a bare JSON list of messages, the session files
 of Claude Code, and gptme's ``conversation.jsonl``. Items of OpenAI's Responses are read in the first three of these
-ways (``input`` and ``instructions`` in a document), and from the rollouts of Codex. A log of gc-core's own names its
-format in its first line.
+ways (``input`` and ``instructions`` in a document), and from the rollouts of Codex. The logs of Gemini CLI, pi and
+opencode become messages first: see ``agent_logs``. A log of gc-core's own names its format in its first line.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 
 import attrs
 
+from ctxgc.evaluation.agent_logs import AgentLog, agent_log_of, is_database, newest_session, opencode_log
 from ctxgc.evaluation.own_transcripts import format_of_log, head_of_log, is_said
 from gc_core.errors import MessageError, TranscriptError
 from gc_core.providers import PROVIDERS, format_named, provider_named
@@ -31,7 +32,7 @@ _CLAUDE_CODE, _GPTME = format_named("anthropic"), format_named("openai")
 """The formats in which these agents keep their sessions."""
 
 _MESSAGES = ("messages", "contents", "input")
-"""Under which of a document's keys its messages stand."""
+"""The keys of a document that may contain its messages."""
 
 _GPTME_CALL = re.compile(r"^@([\w.-]+)\(([\w.-]+)\):[ \t]*(?=\{)", re.MULTILINE)
 """How gptme writes a call into the text of a reply: the arguments follow, as JSON."""
@@ -46,8 +47,8 @@ class TranscriptWarning:
         file: The file.
         line: Its line, from 1 on; 0 in a JSON document that is not read by lines.
         field: The path of the field there, "" for the line itself.
-        expected: What would be right.
-        text: What was wrong, as a sentence.
+        expected: The correct form.
+        text: The error, as a sentence.
 
     """
 
@@ -74,8 +75,8 @@ class Transcript:
         tools: The tool schemas, in the shape of the format.
         messages: The messages, in order. A call may lack its result, as it does where a session was interrupted.
         warnings: What was left out or mended, in the order of the file.
-        times: When each message was written, in seconds since 1970; None where the file does not tell. Empty where it
-            tells of none.
+        times: When each message was written, in seconds since 1970; None where the file has none. Empty where it
+            has no times at all.
 
     """
 
@@ -88,20 +89,26 @@ class Transcript:
     times: tuple[float | None, ...] = ()
 
 
-def read_transcript(path: str | Path, content: bytes | None = None) -> Transcript:
+def read_transcript(path: str | Path, content: bytes | None = None, *, session: str = "") -> Transcript:
     """
-    Return the session in a file; what cannot be read of it is left out, with a warning.
+    Return the session in a file; unreadable parts are left out, with a warning.
 
     Args:
         path: The file.
         content: Its bytes, where they were read already: then the file need not be there.
+        session: Which one, in a file of many (opencode's); by default the one that was changed last.
 
     Raises:
         TranscriptError: The file is missing, or holds no message that can be read.
 
     """
     reader = _Reader(file=Path(path), content=content)
+    if content is None and is_database(reader.file):
+        return reader.agents(opencode_log(reader.file, session or newest_session(reader.file)), ())
     whole, lines = reader.records(reader.text())
+    agents = agent_log_of([line.value for line in lines])
+    if agents is not None:
+        return reader.agents(agents, lines)
     own = format_of_log([line.value for line in lines[:1]])
     document, records = _logged(reader, lines) if own else _unrolled(reader, whole, lines)
     form = own or _format_of(document, records)
@@ -139,7 +146,7 @@ def _messages(reader: _Reader, records: Sequence[_Record], form: Format) -> Sequ
 
 @attrs.frozen
 class _Record:
-    """A JSON value of the file, where it stands (a line, or a path in the document), and the time beside it."""
+    """A JSON value of the file, its place (a line, or a path in the document), and the time beside it."""
 
     line: int
     field: str
@@ -168,7 +175,7 @@ class _Reader:
         self.warnings.append(TranscriptWarning(file=self.file, line=line, field=field, expected=expected, text=text))
 
     def failure(self) -> TranscriptError:
-        """Return why there is no transcript: the first thing that was wrong."""
+        """Return why there is no transcript: the first error."""
         expected = "messages one a line, or a JSON document with them"
         first = f"; {self.warnings[0]}" if self.warnings else ""
         return TranscriptError(f"{self.file}: no message that can be read, expected {expected}{first}")
@@ -184,7 +191,10 @@ class _Reader:
             return data.decode("utf-8-sig", errors="replace")
 
     def records(self, text: str) -> tuple[Mapping[str, Any], list[_Record]]:
-        """Return the document (empty when the file is read by lines) and the values that may be messages."""
+        """
+        Return the document (empty if the file is read by lines) and the values that may be messages. Raises
+        TranscriptError if its messages are not a list.
+        """
         try:
             whole = read_json(text, DEEPEST_RECORD)
         except ValueError as error:
@@ -200,7 +210,7 @@ class _Reader:
         return whole, [_Record(0, f"{key}[{at}]", value) for at, value in enumerate(whole[key])]
 
     def _lines(self, text: str, error: Exception) -> Iterator[_Record]:
-        lines = text.split("\n")  # a line separator inside a JSON string is no end of a line
+        lines = text.split("\n")  # a line separator inside a JSON string does not end a line
         if self.file.suffix == ".json" and isinstance(error, json.JSONDecodeError) and not _starts_with_object(lines):
             self.say(error.lineno, "", "a JSON document", f"no JSON document: {error}")
             return
@@ -264,7 +274,10 @@ class _Reader:
         return conversation.messages
 
     def gptme(self, records: Iterable[_Record]) -> Sequence[Payload]:
-        """Return the messages of a gptme conversation, as gptme sends them; what it only shows is left out."""
+        """
+        Return the messages of a gptme conversation, as gptme sends them; messages that it only shows are
+        left out.
+        """
         steps: list[list[Payload]] = [[]]
         for record in records:
             if isinstance(record.value, Mapping) and record.value.get("ui_only"):
@@ -289,6 +302,21 @@ class _Reader:
         if files:
             text = f"files: {len(files)} attached, which are not in the log; they were left out"
             self.say(record.line, "files", "no attached files", text)
+
+    def agents(self, log: AgentLog, lines: Sequence[_Record]) -> Transcript:
+        """Return the transcript of an agent's log. Raises TranscriptError if no message of it can be read."""
+        form = format_named(log.format)
+        records = [
+            _Record(lines[each.at].line if each.at >= 0 else 0, "message", each.message, each.time)
+            for each in log.messages
+        ]
+        messages = tuple(self.messages(records, form))
+        if not messages:
+            raise self.failure()
+        times = tuple(self.times) if any(self.times) else ()
+        return Transcript(
+            path=self.file, format=form.name, messages=messages, warnings=tuple(self.warnings), times=times
+        )  # fmt: skip
 
     def _readable(self, record: _Record, form: Format) -> bool:
         try:
@@ -323,10 +351,10 @@ class _Reader:
 @attrs.define
 class _Conversation:
     """
-    Puts the lines of a Claude Code session together.
+    Joins the lines of a Claude Code session.
 
-    A reply is streamed as one line a block, all of the same message id. Results are written as they come, so that
-    those of parallel calls may stand between the lines of the reply that called. Here a reply is one message, and
+    A reply is streamed as one line per block, all of the same message id. Results are written as they come, so that
+    those of parallel calls may be between the lines of the reply that called. Here a reply is one message, and
     the results of its calls are one message right after it.
     """
 
@@ -350,7 +378,7 @@ class _Conversation:
             self._add_results(message)
         else:
             self.messages.append(message)
-        # Results may come after what was said meanwhile: their time is then that of the message before them.
+        # Results may come after messages sent meanwhile: their time is then that of the message before them.
         self.times += [_time_of(line)] * (len(self.messages) - known)
 
     def _add_reply(self, message: Payload, reply_id: tuple[object, object] | None) -> None:
@@ -362,9 +390,9 @@ class _Conversation:
         self.messages.append(message)
 
     def _add_results(self, message: Payload) -> None:
-        behind = self._reply + 1
-        joined = self.form.join(self.messages[behind], message) if self._answered else None
-        self.messages[behind : behind + self._answered] = [message if joined is None else joined]
+        after_reply = self._reply + 1
+        joined = self.form.join(self.messages[after_reply], message) if self._answered else None
+        self.messages[after_reply : after_reply + self._answered] = [message if joined is None else joined]
         self._answered = True
 
     def _calls(self) -> set[str]:
@@ -375,7 +403,7 @@ def _step(step: Sequence[Payload]) -> Iterator[Payload]:
     """
     Yield a reply of gptme and what came after it.
 
-    Calls stand in the reply's text, and results are system messages. Where both tell the call's id they become calls
+    Calls are in the reply's text, and results are system messages. Where both have the call's id they become calls
     and results; where the call is a block of Markdown it stays text, and its result is what the user says.
     """
     reply, *others = step
@@ -393,9 +421,9 @@ def _step(step: Sequence[Payload]) -> Iterator[Payload]:
 
 def _said(values: Iterable[Payload]) -> Iterator[Payload]:
     """
-    Yield what stands in the conversation of gptme: its system messages there are output, which the user's side says.
+    Yield messages of the conversation of gptme: its system messages there are output, which the user's side says.
 
-    As system texts they would be held for ever.
+    As system texts they would be LOCKED.
     """
     for value in values:
         yield {**_bare_text(value), "role": "user"} if value["role"] == "system" else _bare_text(value)
@@ -437,7 +465,7 @@ def _end_of_json(text: str, start: int) -> int | None:
 
 
 def _time_of(value: Mapping[str, Any]) -> float | None:
-    """Return the time that a line tells, in seconds since 1970."""
+    """Return the time in a line, in seconds since 1970."""
     try:
         return dt.datetime.fromisoformat(value["timestamp"]).timestamp()
     except (LookupError, TypeError, ValueError):
@@ -480,7 +508,7 @@ def _is_claude_code(records: Iterable[_Record]) -> bool:
 
 
 def _is_gptme(records: Sequence[_Record]) -> bool:
-    """Messages one a line that all tell their time, and none of which calls or answers as OpenAI's do."""
+    """Return whether each line is a message with its time, and none calls or answers as OpenAI's do."""
     values = [record.value for record in records if isinstance(record.value, Mapping) and "role" in record.value]
     return any(record.line for record in records) and bool(values) and all(map(_is_timed_text, values))
 
@@ -503,10 +531,7 @@ def _format_of(document: Mapping[str, Any], records: Sequence[_Record]) -> Forma
 
 
 def _logged(reader: _Reader, records: Sequence[_Record]) -> tuple[Mapping[str, Any], Sequence[_Record]]:
-    """
-    Return the lines of gc-core's own log as what was said, each with its time, and a document of
-    what stood before it.
-    """
+    """Return the lines of gc-core's own log as messages, each with its time, and a document of the prefix."""
     lines = [record for record in records if isinstance(record.value, Mapping)]
     for record in records:
         if not isinstance(record.value, Mapping):
@@ -542,14 +567,14 @@ def _unrolled(
             case "session_meta" if "instructions" not in document:  # a fork repeats that of its origin after its own
                 document = {**document, "instructions": _codex_instructions(payload)}
             case "compacted":
-                text = "Codex compacted here; the items before it stand as they were"
+                text = "Codex compacted here; the items before it are as they were"
                 reader.say(line.line, "type", "a rollout without a compaction", text)
     return document, items
 
 
 def _codex_instructions(meta: Mapping[str, Any]) -> Sequence[Any]:
-    told = meta.get("instructions") or meta.get("base_instructions")
-    return _listed(told.get("text") if isinstance(told, Mapping) else told)
+    instructions = meta.get("instructions") or meta.get("base_instructions")
+    return _listed(instructions.get("text") if isinstance(instructions, Mapping) else instructions)
 
 
 def _instructed(document: Mapping[str, Any]) -> Sequence[Any]:

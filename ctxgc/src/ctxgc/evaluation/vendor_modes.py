@@ -1,5 +1,5 @@
 """
-What vendors do to a full window by default, simulated: at fixed sizes, whatever the window.
+Vendors' default handling of a full window, simulated: at fixed sizes, whatever the window.
 
 They are compared like the baselines, and like them leave nothing that could be recalled. Where a vendor's model would
 write a summary, a stub copies lines with file names.
@@ -33,7 +33,7 @@ class FlatSummary:
     November 2026) and in coding agents that compact themselves.
 
     Attributes:
-        name: What tables call it.
+        name: Its name in tables.
         trigger: Tokens of the request from which on it compacts.
         most: Tokens of the summary.
 
@@ -72,12 +72,12 @@ class FlatSummary:
 @attrs.frozen(kw_only=True)
 class ToolClearing:
     """
-    Tool clearing: from ``trigger`` input tokens on, only the newest ``keep`` tool results stand; a placeholder is in
-    the place of all others, and calls stay whole. Anthropic's ``clear_tool_uses_20250919`` with its defaults
+    Tool clearing: from ``trigger`` input tokens on, only the newest ``keep`` tool results stay; a placeholder
+    replaces all others, and calls stay whole. Anthropic's ``clear_tool_uses_20250919`` with its defaults
     (documentation of November 2026), which judges the whole history again at every request, whatever it cleared before.
 
     Attributes:
-        name: What tables call it.
+        name: Its name in tables.
         trigger: Tokens of the history from which on it clears.
         keep: Results that stay.
 
@@ -88,7 +88,7 @@ class ToolClearing:
     keep: int = 3
 
     def due(self, fill: Fill) -> bool:
-        """From the trigger on, what was cleared counted as it was."""
+        """From the trigger on, with cleared results counted in full."""
         return fill.tokens + fill.masked > self.trigger
 
     def edits(self, choice: Choice) -> Edits:

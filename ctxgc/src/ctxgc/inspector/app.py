@@ -112,20 +112,20 @@ class DetailScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show which of the two texts it is."""
-        self._tell()
+        self._announce()
         self.query_one(TextArea).focus()
 
     def action_other(self) -> None:
         """Switch between the two texts."""
         self._original = not self._original
         self.query_one(TextArea).load_text(self._detail.original if self._original else self._detail.text)
-        self._tell()
+        self._announce()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Disable switching without another text."""
         return bool(self._detail.original) if action == "other" else True
 
-    def _tell(self) -> None:
+    def _announce(self) -> None:
         detail = self._detail
         lines = [Text(detail.title, style="bold"), *map(Text, detail.facts)]
         if detail.original:
@@ -153,7 +153,7 @@ class InspectorApp(App[None]):
     .-wide #doings-pane { border-left: vkey $panel; }
     .-wide #window-pane { width: 3fr; }
     .-wide #doings-pane { width: 2fr; }
-    .-narrow .-behind { display: none; }
+    .-narrow .-back { display: none; }
     #trouble { height: auto; padding: 0 1; color: $text-error; background: $error-muted; display: none; }
     #search { display: none; height: 1; border: none; padding: 0 1; }
     """
@@ -173,7 +173,7 @@ class InspectorApp(App[None]):
         self._seconds = seconds
         self._looking = asyncio.Lock()
         self._words = ""
-        self._behind = _DOINGS
+        self._back_pane = _DOINGS
 
     def compose(self) -> ComposeResult:
         """Compose the head, both trees, and the keys."""
@@ -183,7 +183,7 @@ class InspectorApp(App[None]):
             with Vertical(id="window-pane", classes="pane"):
                 yield Legend(classes="title")
                 yield RowTree(id=_WINDOW)
-            with Vertical(id="doings-pane", classes="pane -behind"):
+            with Vertical(id="doings-pane", classes="pane -back"):
                 yield Static("collections, the newest first", classes="title")
                 yield RowTree(id=_DOINGS)
         yield Input(id="search", placeholder="words in the window, or the id of any item", compact=True)
@@ -211,7 +211,7 @@ class InspectorApp(App[None]):
             try:
                 panel = await asyncio.to_thread(self.follower.poll)
             except LogError as error:
-                self._say(f"{plain(str(error))}; this is how it stood at {clock(time.time())}")
+                self._say(f"{plain(str(error))}; this is the state at {clock(time.time())}")
                 return
             if panel is not None:
                 self._say("")
@@ -244,7 +244,7 @@ class InspectorApp(App[None]):
             await self._open(functools.partial(item_detail, panel, row.key, follower))
 
     async def _open(self, read: functools.partial[Detail | None]) -> bool:
-        """Read in a thread of its own, because the follower may be reading the whole session."""
+        """Read in a separate thread, because the follower may be reading the whole session."""
         try:
             detail = await asyncio.to_thread(read)
         except LogError as error:
@@ -304,13 +304,13 @@ class InspectorApp(App[None]):
         box = self.query_one("#search", Input)
         box.display = False
         box.clear()
-        self._tree(_WINDOW if self._behind == _DOINGS else _DOINGS).focus()
+        self._tree(_WINDOW if self._back_pane == _DOINGS else _DOINGS).focus()
 
     # -- keys ----------------------------------------------------------------------------------------------------
 
     def action_other_pane(self) -> None:
         """Go to the other tree; in a narrow terminal it replaces this one."""
-        self._bring_forward(self._behind)
+        self._bring_forward(self._back_pane)
 
     def action_light(self) -> None:
         """Switch between the light and the dark theme."""
@@ -322,9 +322,9 @@ class InspectorApp(App[None]):
         return main or action not in {"other_pane", "search", "match", "light"}
 
     def _bring_forward(self, name: str) -> None:
-        self._behind = _DOINGS if name == _WINDOW else _WINDOW
+        self._back_pane = _DOINGS if name == _WINDOW else _WINDOW
         for each in (_WINDOW, _DOINGS):
-            self.query_one(f"#{each}-pane").set_class(each == self._behind, "-behind")
+            self.query_one(f"#{each}-pane").set_class(each == self._back_pane, "-back")
         self._tree(name).focus()
 
     def _tree(self, name: str) -> RowTree:

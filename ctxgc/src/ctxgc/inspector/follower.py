@@ -73,9 +73,9 @@ class Follower:
         self._state: SessionState | None = None
         self._settings: Settings | None = None
         self._reached = Position()
-        self._told: list[Doing] = []
+        self._doings_so_far: list[Doing] = []
         self.whole_reads = 0
-        """How often everything was read."""
+        """The number of full reads."""
 
     def poll(self) -> Panel | None:
         """
@@ -84,7 +84,7 @@ class Follower:
         Raises LogError: there is no session (any more), or its files do not fit together. The next call tries again.
         """
         with self._lock:
-            stamps = self._looked()
+            stamps = self._stamps_now()
             if stamps == self._stamps:
                 return None
             whole = self._store is None or not self._same_files(stamps)
@@ -92,7 +92,7 @@ class Follower:
             self._stamps = stamps
             if self._state is None or self._settings is None:
                 return None
-            return Panel.of(self.directory, self._state, self._settings, tuple(self._told))
+            return Panel.of(self.directory, self._state, self._settings, tuple(self._doings_so_far))
 
     def original(self, item: str) -> str | None:
         """Return the original text of an item; None for what the framework wrote, or an unknown item."""
@@ -109,7 +109,7 @@ class Follower:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _looked(self) -> tuple[_Stamp, ...]:
+    def _stamps_now(self) -> tuple[_Stamp, ...]:
         """Return the state of the files, before they are read, so that concurrent writes are noticed the next time."""
         try:
             return tuple(_Stamp.of(self.directory / name) for name in (logs.FILE_NAME, ledgers.FILE_NAME))
@@ -153,7 +153,7 @@ class Follower:
         if not survives_rewinds(store.ledger, self._reached, end):
             return False
         fold(self._state, store.log, store.ledger, self._reached, end)
-        self._told += _doings(store, self._reached.ledger, end.ledger)
+        self._doings_so_far += _doings(store, self._reached.ledger, end.ledger)
         self._reached = end
         return True
 
@@ -163,7 +163,7 @@ class Follower:
         self._settings = Settings.of(store.settings(), None, None)
         fresh = functools.partial(self._settings.fresh, self._payload, cites=True)
         self._state = store.state_at(end, fresh)
-        self._told = list(_doings(store, 0, end.ledger))
+        self._doings_so_far = list(_doings(store, 0, end.ledger))
         self._reached = end
         self.whole_reads += 1
 

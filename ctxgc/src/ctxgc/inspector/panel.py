@@ -24,7 +24,7 @@ COLLECTED, RESTORED, UNDONE, REDONE, REWOUND, PURGED = (
     "rewound",
     "purged",
 )
-"""What may be done to a window; the terms of ``ctxgc history``."""
+"""The changes of a window; the terms of ``ctxgc history``."""
 
 
 @attrs.frozen(kw_only=True)
@@ -40,8 +40,8 @@ class Doing:
         before: Tokens of the request before a collection, uncalibrated.
         after: Tokens of it after.
         target: The target of a collection, in tokens.
-        removals: What a collection removed, and why.
-        summarised: How many summaries it wrote.
+        removals: The removals of a collection, with reasons.
+        summarised: The number of summaries it wrote.
 
     """
 
@@ -105,7 +105,7 @@ class Panel:
         budget: The tree of sources, groups and items; it is not changed by others.
         items: The resident items by id, in the order in which the model reads them.
         schemas: The tool schemas by the ids of their items.
-        doings: What was done to the window, oldest first.
+        doings: The changes of the window, oldest first.
         done: The places in the ledger of those in effect.
 
     """

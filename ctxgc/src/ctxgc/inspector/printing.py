@@ -28,7 +28,7 @@ _BAR = 20
 
 
 def print_panel(panel: Panel, console: Console) -> None:
-    """Print the panel: sources with their groups, and what was done to the window."""
+    """Print the panel: sources with their groups, and the changes of the window."""
     for line in panel_lines(panel, console.width):
         console.print(line, soft_wrap=True)
 

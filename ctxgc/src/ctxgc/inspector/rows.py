@@ -42,7 +42,7 @@ class Row:
         label: Its label.
         tokens: Its tokens, or what a collection freed.
         percent: Its percentage of the usable window.
-        share: Its share of the largest line beside it, from 0 to 1.
+        share: Its share of the largest line next to it, from 0 to 1.
         opens: It has lines below it.
         dim: It is empty, or not in effect.
 
@@ -211,7 +211,7 @@ def _measured(panel: Panel, rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def doing_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
-    """Return what was done to the window, the newest first; below a collection, its removals with reasons."""
+    """Return the changes of the window, the newest first; below a collection, its removals with reasons."""
     if not path:
         return _measured(panel, [_doing_row(panel, doing) for doing in reversed(panel.doings)])
     doing = doing_at(panel, path)
@@ -221,7 +221,7 @@ def doing_rows(panel: Panel, path: Path) -> tuple[Row, ...]:
 
 
 def doing_at(panel: Panel, path: Path) -> Doing | None:
-    """Return what was done, by its line or that of one of its removals."""
+    """Return the change by its line or that of one of its removals."""
     return next((doing for doing in panel.doings if str(doing.place.start) == path[0]), None)
 
 

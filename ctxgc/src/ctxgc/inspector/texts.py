@@ -101,7 +101,7 @@ def bar(share: float, width: int) -> str:
 
 
 def _held(panel: Panel) -> Iterable[tuple[GCPolicy, int]]:
-    """Return tokens by policy, the strongest first; the framing of messages counts as theirs."""
+    """Yield tokens by policy, the strongest first; the framing of messages counts as theirs."""
     entries = [panel.budget.entry(source.name) for source in panel.budget.sources]
     for place, policy in enumerate(GCPolicy):
         framing = panel.budget.overhead if policy is GCPolicy.LOCKED else 0
@@ -126,7 +126,10 @@ def item_detail(panel: Panel, key: str, follower: Follower) -> Detail | None:
 
 
 def doing_detail(panel: Panel, path: Path, follower: Follower) -> Detail | None:
-    """Return a collection, or one of its removals with the originals of what it removed. Raises LogError."""
+    """
+    Return a collection, or one of its removals with the originals of what it removed; None if it is not there. Raises
+    LogError.
+    """
     doing, removal = doing_at(panel, path), removal_at(panel, path)
     if doing is None:
         return None
@@ -156,7 +159,7 @@ def _resident(panel: Panel, item: Item, follower: Follower) -> Detail:
     if item.reference is not None and item.form is not Form.STUB:
         parts = follower.originals(item.reference)
         original = shown("\n\n".join(f"[{key}]\n{each}" for key, each in parts), recall)
-        source = f"what it stands for, {item.reference.first} to {item.reference.last}"
+        source = f"what it replaces, {item.reference.first} to {item.reference.last}"
         source += f", the first {MOST_ORIGINALS}" * (len(parts) == MOST_ORIGINALS)
     elif item.form is Form.STUB:
         original = shown(follower.original(item.id) or "", recall)
@@ -187,7 +190,7 @@ def _removal_lines(doing: Doing) -> Iterable[str]:
 
 def _removed(removal: GCRemovalItem, when: str, follower: Follower) -> Detail:
     texts = [(key, follower.original(key)) for key in removal.items[:MOST_ORIGINALS]]
-    told = "\n\n".join(f"[{key}]\n{text}" for key, text in texts if text is not None)
+    originals = "\n\n".join(f"[{key}]\n{text}" for key, text in texts if text is not None)
     more = len(removal.items) - len(texts)
     facts = (
         f"{when}  {plain(removal.reason)}",
@@ -196,4 +199,4 @@ def _removed(removal: GCRemovalItem, when: str, follower: Follower) -> Detail:
         + (f"; the first {len(texts)} of {len(removal.items)} items" if more else ""),
     )
     title = f"{action_words(removal)} {preview(', '.join(removal.items))}"
-    return Detail(title=title, facts=facts, text=shown(told, "ctxgc recall DIR ID"))
+    return Detail(title=title, facts=facts, text=shown(originals, "ctxgc recall DIR ID"))

@@ -1,4 +1,4 @@
-"""The tree of lines: what is below one is created when it is opened, and kept in step with the session."""
+"""The tree of lines: the lines below one are created when it is opened, and kept in step with the session."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RowTree(Tree[Row]):
     Lines with tokens, percent and bar at the right edge.
 
     ``show`` updates the lines: opened ones stay open, and the cursor stays on its line, or goes to the nearest one
-    above if that is gone.
+    above if that was removed.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*map(component, GCPolicy), "row--dim"}

@@ -1,4 +1,4 @@
-"""What a record of the ledger did to the window, for a report."""
+"""The effect of a ledger record on the window, for a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from ctxgc.report.texts import Texts
-from ctxgc.report.values import Change, Removal, Standing
+from ctxgc.report.values import Change, Removal, Replacement
 from gc_core.storage.ledger import Collected, Configured, LedgerRecord, Rewound, Undone
 from gc_core.values.items import Form, Item, ItemKind, number_of
 from gc_core.values.messages import Message
@@ -44,17 +44,17 @@ class Window:
 
     def cached(self, before: Window | None) -> int:
         """Return the tokens at the head of another window too, in whole messages and in cacheable form."""
-        return 0 if before is None or before.head != self.head else self.tokens - self.behind(before)
+        return 0 if before is None or before.head != self.head else self.tokens - self.tokens_after_change(before)
 
-    def behind(self, before: Window) -> int:
+    def tokens_after_change(self, before: Window) -> int:
         """Return the tokens from the first message on that another window does not have in its place."""
         same = 0
         for mine, its in zip(self.messages, before.messages, strict=False):
             if mine is not its and mine.digest != its.digest:
                 break
             same += 1
-        behind = self.messages[same:]
-        return sum(message.overhead + sum(item.tokens for item in message.items) for message in behind)
+        changed = self.messages[same:]
+        return sum(message.overhead + sum(item.tokens for item in message.items) for message in changed)
 
 
 def is_change(record: LedgerRecord) -> bool:
@@ -64,8 +64,8 @@ def is_change(record: LedgerRecord) -> bool:
 
 def change_of(record: LedgerRecord, before: Window, after: Window, texts: Texts) -> Change:
     """Return what a record did; numbers, times and prices are added by the caller."""
-    rewritten = after.behind(before) if after.head == before.head else after.tokens
-    told = Change(
+    rewritten = after.tokens_after_change(before) if after.head == before.head else after.tokens
+    change = Change(
         number=0,
         what="",
         time=0.0,
@@ -77,10 +77,10 @@ def change_of(record: LedgerRecord, before: Window, after: Window, texts: Texts)
     )
     match record:
         case Collected(reason=None):
-            return attrs.evolve(told, what="restored", reason="an item was brought back")
+            return attrs.evolve(change, what="restored", reason="an item was brought back")
         case Collected(reason=reason) if reason is not None:
             return attrs.evolve(
-                told,
+                change,
                 what="collected",
                 reason=reason.value,
                 target=record.target_tokens,
@@ -89,11 +89,11 @@ def change_of(record: LedgerRecord, before: Window, after: Window, texts: Texts)
             )
         case Undone(redone=redone):
             what = "redone" if redone else "undone"
-            return attrs.evolve(told, what=what, reason=f"the collection at byte {record.place.start} of the ledger")
+            return attrs.evolve(change, what=what, reason=f"the collection at byte {record.place.start} of the ledger")
         case Rewound(why=why):
-            return attrs.evolve(told, what="rewound", reason=why)
+            return attrs.evolve(change, what="rewound", reason=why)
         case _:
-            return attrs.evolve(told, what="configured", reason="another model, window or limit of what may be spent")
+            return attrs.evolve(change, what="configured", reason="another model, window or limit of what may be spent")
 
 
 def _name_of(schema: object) -> object:
@@ -108,7 +108,7 @@ def _removals(record: Collected, before: Window, after: Window, texts: Texts) ->
     taken: set[str] = set()
     for removal in record.removals:
         taken.update(removal.items)
-        standing = tuple(_standing(removal, there, own, texts))
+        replacements = tuple(_replacements(removal, there, own, texts))
         yield Removal(
             action=_action(removal),
             reason=removal.reason,
@@ -116,12 +116,12 @@ def _removals(record: Collected, before: Window, after: Window, texts: Texts) ->
             strategy=removal.strategy,
             freed=removal.tokens_freed,
             items=removal.items,
-            standing=standing,
+            replacements=replacements,
         )
-    stood = (item for message in before.messages for item in message.items)
-    rest = tuple(item for item in stood if item.id not in there and item.id not in taken and item.kind not in _OWN)
+    resident = (item for message in before.messages for item in message.items)
+    rest = tuple(item for item in resident if item.id not in there and item.id not in taken and item.kind not in _OWN)
     if rest:
-        reason = "what it was bound to changed before it"
+        reason = "the content it was bound to changed before it"
         freed = sum(item.tokens for item in rest)
         yield Removal(action="with it", reason=reason, freed=freed, items=tuple(item.id for item in rest))
 
@@ -136,7 +136,9 @@ def _action(removal: GCRemovalItem) -> str:
             return "summarize"
 
 
-def _standing(removal: GCRemovalItem, there: dict[str, Item], own: Iterable[Item], texts: Texts) -> Iterator[Standing]:
+def _replacements(
+    removal: GCRemovalItem, there: dict[str, Item], own: Iterable[Item], texts: Texts
+) -> Iterator[Replacement]:
     """Yield the stubs of its items, and the traces and summaries that cover them."""
     left = set()
     for key in removal.items:
@@ -144,10 +146,10 @@ def _standing(removal: GCRemovalItem, there: dict[str, Item], own: Iterable[Item
         if item is None:
             left.add(number_of(key))
         elif item.form is Form.STUB:
-            yield Standing(item=key, kind="stub", text=texts.place(item.text))
+            yield Replacement(item=key, kind="stub", text=texts.place(item.text))
     for item in own:
         reference = item.reference
         if reference is not None and any(
             number_of(reference.first) <= number <= number_of(reference.last) for number in left
         ):
-            yield Standing(item=item.id, kind=item.kind.value, text=texts.place(item.text))
+            yield Replacement(item=item.id, kind=item.kind.value, text=texts.place(item.text))

@@ -1,4 +1,4 @@
-"""What the calls of a session cost: as the provider reported, otherwise by the common prefix of its prompts."""
+"""The cost of a session's calls: as the provider reported, otherwise by the common prefix of its prompts."""
 
 from __future__ import annotations
 

@@ -112,13 +112,13 @@ async function start() {
 
   function removalNode(removal) {
     const phase = removal.phase ? ` · phase ${removal.phase}` : "";
-    const stands = removal.standing.map((each) => {
+    const replacements = removal.replacements.map((each) => {
       const label = each.kind === "stub" ? `in the place of ${each.item}: a stub` : `in their place: ${each.kind} ${each.item}`;
       return make("button", { type: "button", className: "stands", textContent: label, dataset: { item: each.item, text: each.text } });
     });
     return make("div", { className: "removal" },
       make("p", {}, make("span", { className: "badge", textContent: removal.action }), `${removal.reason}${phase} · −${count(removal.freed)} tokens`),
-      make("div", { className: "items" }, ...removal.items.map(itemButton), ...stands));
+      make("div", { className: "items" }, ...removal.items.map(itemButton), ...replacements));
   }
 
   function openChange(number) {

@@ -1,8 +1,8 @@
 """
-The report of a session's directory: one pass over its log and ledger, with a look at the window before every reply.
+The report of a session's directory: one pass over its log and ledger, with the window recorded before every reply.
 
-A reply is known when its line comes: the window just before it is what was sent. What was taken back later (rewind,
-rollback) is left out, but was paid: a note says how much.
+The window just before a reply's line is what was sent. What was rewound later is left out, but was paid: a note says
+how much.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gc_core.values.references import ByteRange
 from gc_core.values.sources import CONVERSATION
 
 FRAMING = "framing"
-"""What messages and request cost beyond their items, as a part of the window."""
+"""The overhead of messages and request beyond their items, as a part of the window."""
 
 _UNKNOWN = Cost(read=0, written=0, fresh=0, price=0.0)
 
@@ -44,7 +44,7 @@ def read(directory: str | Path, *, name: str = "") -> Report:
     """
     Return the report of the session in a directory, as its files are at this moment.
 
-    Takes no lock and writes nothing; what another process writes meanwhile is left out, a torn last line too.
+    Takes no lock and writes nothing; data that another process writes meanwhile is left out, a torn last line too.
     O(session), and O(window) for every model call. ``name`` is what the page calls it, by default the directory's name.
 
     Raises LogError, naming file and bytes, when there is not a session or its files do not fit together.
@@ -55,7 +55,7 @@ def read(directory: str | Path, *, name: str = "") -> Report:
 
 @attrs.define
 class _Seen:
-    """What has been found so far."""
+    """The findings so far."""
 
     texts: Texts = attrs.Factory(Texts)
     presence: Presence = attrs.field(init=False)
@@ -108,7 +108,7 @@ class _Walk(SessionReader):
         self._take(state, seen, reached, log.size)
 
     def _take(self, state: SessionState, seen: _Seen, reached: Position, end: int) -> None:
-        """Lines of the log, with a look at the window before each reply."""
+        """Apply lines of the log, and record the window before each reply."""
         for place, record in self._runtime.store.log.records(reached.log, end):
             if record.source == CONVERSATION.name and record.role == Role.ASSISTANT.value:
                 if not _goes_on(state, seen):
@@ -147,10 +147,10 @@ class _Walk(SessionReader):
             seen.changes.append((place, numbered))
 
     def _accounts(self, entries: Iterable[tuple[ByteRange, Entry]]) -> dict[ByteRange, CallAccount]:
-        """Return what the provider reported, by the place of its entry, including what was taken back."""
+        """Return the provider's reports by the places of their entries, including those that were rewound."""
         account = CacheAccount(None, self._runtime.settings.format)
-        told = ((place, followed(account, entry)) for place, entry in entries)
-        return {place: call for place, call in told if call is not None}
+        calls = ((place, followed(account, entry)) for place, entry in entries)
+        return {place: call for place, call in calls if call is not None}
 
     def _made(self, state: SessionState, seen: _Seen, taken_back: dict[ByteRange, CallAccount], name: str) -> Report:
         priced = bool(seen.costings) and all(costing.usd is not None for costing in seen.costings)
@@ -180,13 +180,13 @@ class _Walk(SessionReader):
 
 
 def _goes_on(state: SessionState, seen: _Seen) -> bool:
-    """Return whether a reply's line goes on the reply before it: Responses has an item a line."""
+    """Return whether a line continues the reply before it: Responses has one item per line."""
     results = state.context.cursor.results
     return seen.replying and results is not None and results.role is Role.ASSISTANT
 
 
 def _see(state: SessionState, seen: _Seen, record: LogRecord) -> None:
-    """The window as it is sent for the reply of this record."""
+    """Record the window as it is sent for the reply of this record."""
     number, window, budget = len(seen.calls) + 1, Window.of(state.context), state.context.budget
     cached = window.cached(seen.sent)
     seen.presence.see(state.context, number)
@@ -217,7 +217,7 @@ def _see(state: SessionState, seen: _Seen, record: LogRecord) -> None:
 
 
 def _resize(state: SessionState, record: Opened) -> None:
-    """A session that was opened again may have had another window before; the fold has it as it was opened last."""
+    """Set the window to the size of this opening; a session may be reopened with another one."""
     budget = state.context.budget
     limit, reserved = record.config.get("context_limit"), record.config.get("output_reservation")
     if isinstance(limit, int) and isinstance(reserved, int):
@@ -229,20 +229,19 @@ def _notes(
 ) -> Iterator[str]:
     if needed:
         yield f"{str(needed).capitalize()}."
-    told = sum(cost.recorded for cost in costs)
-    if costs and told < len(costs):
-        of = (
-            "No call's usage was" if not told else f"The usage of {len(costs) - told:,} of {len(costs):,} calls was not"
-        )
+    reported_calls = sum(cost.recorded for cost in costs)
+    if costs and reported_calls < len(costs):
+        missing = f"The usage of {len(costs) - reported_calls:,} of {len(costs):,} calls was not"
+        of = missing if reported_calls else "No call's usage was"
         yield (
-            f"{of} reported by a provider. Their cost is simulated: the prefix shared with the prompt before counts "
+            f"{of} reported by a provider. Their cost is simulated: the prefix shared with the previous prompt counts "
             "0.1 of the input price, the rest 1.25; replies are left out."
         )
     if costs and not priced:
-        yield "No price of the model is known: cost is told in tokens' worth of plain input."
+        yield "No price of the model is known: cost is in tokens of plain input."
     if taken_back:
         paid = sum(call.cost or 0.0 for call in taken_back.values())
         yield (
-            f"{len(taken_back):,} calls were taken back later and are not shown; they were paid all the same"
+            f"{len(taken_back):,} calls were rewound later and are not shown; they were paid nevertheless"
             + (f" (${paid:,.4f})." if paid else ".")
         )

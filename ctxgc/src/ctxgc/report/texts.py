@@ -1,4 +1,4 @@
-"""Texts of a report, once each, and which items stood where and when."""
+"""The texts of a report, once each, and which items were in the window when."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Texts:
 
 @attrs.define(kw_only=True)
 class _Known:
-    """An item, and when it stood in the window."""
+    """An item, and when it was in the window."""
 
     item: Item
     original: int
@@ -44,10 +44,9 @@ class _Known:
 
 class Presence:
     """
-    Follows which items stand in the window, moment by moment.
+    Follows which items are in the window, moment by moment.
 
-    Only messages that are others than a moment before are looked at: a moment costs what has changed, and a comparison
-    of the window's message ids.
+    Only changed messages are read: a moment costs what has changed, and a comparison of the window's message ids.
     """
 
     def __init__(self, texts: Texts) -> None:
@@ -59,29 +58,29 @@ class Presence:
         self._kinds: dict[str, int] = {}
 
     def arrived(self, item: Item, text: str) -> None:
-        """An item came, with this text; what is known already keeps the text with which it came first."""
+        """Record the arrival of an item with this text; a known item keeps its first text."""
         if item.id not in self._items:
             self._items[item.id] = _Known(item=item, original=self._texts.place(text))
 
     def see(self, context: Context, moment: int) -> None:
-        """The window at a moment."""
+        """Record the window at a moment."""
         head = context.head_items()
         if len(head) != len(self._head) or any(map(operator.is_not, head, self._head)):
             self._follow(_head_items(self._head, self._schemas), _head_items(head, context.schemas), moment)
             self._head, self._schemas = head, context.schemas
         now = {message.id: message for message in context.messages}
-        gone = [self._messages[key] for key in self._messages.keys() - now.keys()]
+        removed = [self._messages[key] for key in self._messages.keys() - now.keys()]
         new = [message for key, message in now.items() if self._messages.get(key) is not message]
         before = [self._messages[message.id] for message in new if message.id in self._messages]
-        self._follow(_items_of([*gone, *before]), _items_of(new), moment)
+        self._follow(_items_of([*removed, *before]), _items_of(new), moment)
         self._messages = now
 
     def kinds(self) -> tuple[Share, ...]:
-        """Return tokens of the window by kind, as it was seen last."""
+        """Return the tokens of the window by kind, as last recorded."""
         return tuple(Share(name=name, tokens=tokens) for name, tokens in self._kinds.items() if tokens)
 
     def items(self, end: int) -> tuple[ReportItem, ...]:
-        """Return every item; what stands in the window stands there up to this moment."""
+        """Return every item; the resident ones have a stay that ends at this moment."""
         for known in self._items.values():
             self._close(known, end)
         return tuple(map(_report_item, self._items.values()))
@@ -94,9 +93,9 @@ class Presence:
             if item.id not in now:
                 self._close(self._items[item.id], moment - 1)
         for item in now.values():
-            self._stand(item, moment)
+            self._extend_stay(item, moment)
 
-    def _stand(self, item: Item, moment: int) -> None:
+    def _extend_stay(self, item: Item, moment: int) -> None:
         self.arrived(item, item.text)
         known = self._items[item.id]
         if known.now is not None and _looks(known.now) == _looks(item):
@@ -142,7 +141,7 @@ def schema_text(schema: Schema) -> str:
 
 
 def _head_items(head: Iterable[Item], schemas: Iterable[Schema]) -> Iterator[Item]:
-    """Return what stands before the conversation; the item of a schema has no text of its own."""
+    """Return the items before the conversation, those of schemas with their text."""
     texts = {schema.item.id: schema_text(schema) for schema in schemas}
     return (attrs.evolve(item, text=texts[item.id]) if item.id in texts else item for item in head)
 

@@ -1,4 +1,4 @@
-"""What a report tells of a session. Tokens are own counts, uncalibrated, as the budget has them."""
+"""The contents of a report. Tokens are own counts, uncalibrated, as in the budget."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Share:
 @attrs.frozen(kw_only=True)
 class Cost:
     """
-    What the prompt of one call cost.
+    The cost of one call's prompt.
 
     Attributes:
         read: Input tokens read from the provider's cache.
         written: Input tokens written to it.
         fresh: Input tokens that were neither.
-        output: Tokens of the reply; 0 where no one reported them.
-        price: In USD, or in tokens' worth of plain input where the report has no prices (``Report.priced``).
-        recorded: As the provider reported it; else simulated from the prompts' common prefix.
+        output: Tokens of the reply; 0 if they were not reported.
+        price: In USD, or in tokens of plain input if the report has no prices (``Report.priced``).
+        recorded: Reported by the provider; otherwise simulated from the prompts' common prefix.
         miss: Why the cache was not read as far as it could have been, in words, or "".
 
     """
@@ -41,19 +41,19 @@ class Cost:
 @attrs.frozen(kw_only=True)
 class Call:
     """
-    One model call, and the window that it was sent.
+    One model call, and the window that was sent.
 
     Attributes:
         number: From 1 on.
-        time: Of its reply, in seconds since 1970.
-        turn: The turn in which it came.
-        tokens: Of its request: the sum of each of the three divisions.
-        limit: Tokens that a request might have.
-        cached: Tokens of the longest common prefix with the request before, in whole messages.
+        time: Time of its reply, in seconds since 1970.
+        turn: Its turn.
+        tokens: Tokens of its request: the sum of ``sources``, of ``policies`` and of ``kinds``.
+        limit: Tokens that a request could have.
+        cached: Tokens of the longest common prefix with the previous request, in whole messages.
         sources: The window by source; ``framing`` is what messages and request cost beyond their items.
-        policies: The window by how strongly it is held.
-        kinds: The window by what it is made of; what the framework wrote counts as ``stub``, ``trace``, ``summary``.
-        cost: What it cost.
+        policies: The window by policy.
+        kinds: The window by kind of content; what the framework wrote counts as ``stub``, ``trace``, ``summary``.
+        cost: Its cost.
 
     """
 
@@ -72,18 +72,18 @@ class Call:
 @attrs.frozen(kw_only=True)
 class Stay:
     """
-    Moments at which an item stood in the window unchanged.
+    Moments at which an item was in the window unchanged.
 
-    A moment is the request of the call with that number; the one after the last call is the window as it is.
+    A moment is the request of the call with that number; the one after the last call is the current window.
 
     Attributes:
         first: The first moment.
         last: The last one.
-        tokens: What it cost there.
-        policy: How strongly it was held.
+        tokens: Its tokens there.
+        policy: Its policy there.
         pinned: The host had pinned it.
         form: ``whole`` or ``stub``.
-        text: What stood there: its place in ``Report.texts``.
+        text: Place of its text in ``Report.texts``.
 
     """
 
@@ -102,15 +102,15 @@ class ReportItem:
     An item that was ever in the window.
 
     Attributes:
-        id: The session's own.
-        kind: What it is.
+        id: Its id in the session.
+        kind: Its kind.
         name: Tool name, part name or "".
         source: Name of its source.
-        turn: Its turn, -1 for what stands before the conversation.
-        tokens: Tokens with which it arrived.
+        turn: Its turn, -1 for content before the conversation.
+        tokens: Its tokens on arrival.
         synthetic: Written by the framework.
-        original: Its text as it arrived: its place in ``Report.texts``.
-        stays: When it stood in the window, and as what.
+        original: Place of its original text in ``Report.texts``.
+        stays: When it was in the window, and in which form.
 
     """
 
@@ -126,8 +126,8 @@ class ReportItem:
 
 
 @attrs.frozen(kw_only=True)
-class Standing:
-    """What stands where something was: the item (itself, of a stub) and its text's place in ``Report.texts``."""
+class Replacement:
+    """The item that replaces removed content (for a stub the same item), and its text's place in ``Report.texts``."""
 
     item: str
     kind: str
@@ -137,16 +137,16 @@ class Standing:
 @attrs.frozen(kw_only=True)
 class Removal:
     """
-    What one proposal of a collection took.
+    What one proposal of a collection removed.
 
     Attributes:
-        action: ``drop``, ``stub``, ``summarize``; ``with it`` for what the core took because something else left.
-        reason: Why, as the strategy says.
+        action: ``drop``, ``stub``, ``summarize``; ``with it`` for what the core removed because something else left.
+        reason: The strategy's reason.
         phase: The strategy's name for the phase, or "".
         strategy: Who proposed it, or "".
         freed: Tokens that it freed.
         items: Ids of the items.
-        standing: What stands there since.
+        replacements: What replaces the removed content.
 
     """
 
@@ -156,28 +156,28 @@ class Removal:
     strategy: str = ""
     freed: int = 0
     items: tuple[str, ...]
-    standing: tuple[Standing, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
 class Change:
     """
-    Something that was done to the window at once: a collection mostly.
+    One change of the window, mostly a collection.
 
     Attributes:
         number: From 1 on.
         what: ``collected``, ``restored``, ``undone``, ``redone``, ``rewound`` or ``configured``.
         time: When, in seconds since 1970.
         before: Number of the call whose request was the first to show it.
-        reason: What asked for it, or what it was, in words.
+        reason: What caused it, or what it was, in words.
         tokens_before: Tokens of the request before.
         tokens_after: Tokens of the request after.
-        target: What was to be reached, in tokens; 0 where there was no goal.
+        target: The goal in tokens; 0 if there was none.
         in_force: It has not been undone.
-        rewritten: Tokens from the first changed message on: what the provider has to read again.
-        rewriting_price: What they cost more than reading them from the cache would, in USD or None without prices.
+        rewritten: Tokens from the first changed message on, which the provider has to read again.
+        rewriting_price: What this costs more than reading them from the cache, in USD, or None without prices.
         schemas: Names of the tool schemas that left.
-        removals: What left, in the order in which it was proposed.
+        removals: The removals, in the order of the proposals.
 
     """
 
@@ -204,22 +204,22 @@ class Change:
 @attrs.frozen(kw_only=True)
 class Report:
     """
-    All that a page shows of a session.
+    The contents of a session's report page.
 
     Attributes:
-        name: What the session is called.
+        name: The session's name on the page.
         format: The provider's message shape.
         model: The model's name, or "".
-        strategies: Names of its strategies as it was opened last.
-        version: Of gc-core.
+        strategies: Names of its strategies when it was last opened.
+        version: Version of gc-core.
         made: When the report was made, in seconds since 1970.
-        tokens: Of the window as it is at the end.
-        framing: Of those, what messages and request cost beyond their items, by moment: one more than there are calls.
+        tokens: Tokens of the window at the end.
+        framing: Tokens beyond those of the items, by moment: one more than there are calls.
         limit: Tokens that a request may have at the end.
-        priced: Prices are USD; else tokens' worth of plain input.
-        notes: What a reader of the figures has to know, in sentences.
+        priced: Prices are in USD; otherwise in tokens of plain input.
+        notes: Sentences that explain the figures.
         calls: Every model call that counts, oldest first.
-        changes: What was done to the window, oldest first.
+        changes: The changes of the window, oldest first.
         items: Every item, in the order of the session.
         texts: Every text, once each.
 
@@ -243,5 +243,5 @@ class Report:
 
     @property
     def collections(self) -> tuple[Change, ...]:
-        """The collections alone."""
+        """The changes that are collections."""
         return tuple(change for change in self.changes if change.what == "collected")

@@ -11,9 +11,9 @@ from ctxgc.cli.session_output import (
     Json,
     Readable,
     check_directory,
+    errors_on_stderr,
     own_directory,
     plain,
-    told,
     utc_time,
     write,
     write_json,
@@ -24,15 +24,15 @@ from gc_core.storage.history import HistoryEntry, read_history
 @attrs.frozen(kw_only=True)
 class HistoryDocument:
     """
-    What ``ctxgc history --json`` prints of each entry.
+    An entry as ``ctxgc history --json`` prints it.
 
     Attributes:
         time: When, in ISO 8601.
         what: ``collected``, ``restored``, ``undone``, ``redone`` or ``rewound``.
-        text: What came of it, in words.
+        text: The result, in words.
         in_force: Of a collection or restored item: it has not been undone.
         start: Where the ledger holds it: offset of its first byte.
-        end: Offset behind its last one.
+        end: Offset after its last one.
 
     """
 
@@ -46,7 +46,7 @@ class HistoryDocument:
 
 def history(session: Readable, *, as_json: Json = False) -> None:
     """Show what was done to the window. Oldest first, with times; what was undone is marked so."""
-    with told():
+    with errors_on_stderr():
         entries = _entries(session)
     if as_json:
         write_json([attrs.asdict(_document(entry)) for entry in entries])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from starlette.requests import Request
 
@@ -18,7 +18,7 @@ def is_token(given: str, token: str) -> bool:
 
 
 def path_of(request: Request) -> str:
-    """Return the path of a request as it came, its escapes included."""
+    """Return the unchanged path of a request, including its escapes."""
     path: bytes = request.scope["raw_path"]
     return path.decode("latin-1").partition("?")[0]
 
@@ -31,6 +31,21 @@ def without_token(path: str, headers: Mapping[str, str], token: str) -> str | No
     if is_token(first, token):
         return f"/{rest}"
     return path if is_token(headers.get("x-gc-token", ""), token) else None
+
+
+def is_plain(path: str) -> bool:
+    """True for a path that begins with one slash and has no step upwards, however often that is escaped."""
+    bare, before = path, ""
+    while bare != before:
+        bare, before = unquote(bare), bare
+    steps = {step.partition(";")[0] for step in bare.replace("\\", "/").split("/")}
+    return bare.startswith("/") and not bare.startswith("//") and "\\" not in bare and not {".", ".."} & steps
+
+
+def without_credentials(url: str) -> str:
+    """Return a base URL without a user's name and password."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def is_loopback(host: str) -> bool:

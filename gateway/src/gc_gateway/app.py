@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
+import importlib.util
+import sys
 import time
 from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+import anyio.to_thread
 import attrs
 import httpx2
-import structlog
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from gc_core.values.loggers import logger
 from gc_gateway import collect
-from gc_gateway.access import path_of, without_token
+from gc_gateway.access import is_loopback, is_plain, path_of, without_credentials, without_token
 from gc_gateway.bodies import dumped, parsed, read_body
 from gc_gateway.collect import CollectService
 from gc_gateway.collecting import Collecting, Turn
@@ -28,15 +34,25 @@ from gc_gateway.lane_ids import lane_of, scope_of
 from gc_gateway.lanes import Lanes
 from gc_gateway.metrics import Metrics
 from gc_gateway.page import Page
+from gc_gateway.request_log import RequestLine, RequestLog, line_of
 from gc_gateway.settings import Settings
-from gc_gateway.upstream import Forwarded, Upstream, passed_on, raw
+from gc_gateway.upstream import Forwarded, Upstream, passed_on, raw, received
 from gc_gateway.usage import UsageReader
 
-_log = structlog.get_logger("gc_gateway")
+if TYPE_CHECKING:
+    from gc_gateway.mcp_mount import Mount
+
+_log = logger("gc_gateway")
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 _CLEAN_SECONDS = 30.0
-_UPGRADE, _UNAUTHORIZED, _BAD_PATH, _BAD_GATEWAY = 426, 401, 400, 502
+_THREADS = 250
+"""Threads at most: most of them wait for another request of their lane."""
+_UPGRADE, _UNAUTHORIZED, _FORBIDDEN, _BAD_PATH, _TOO_LARGE, _BAD_GATEWAY = 426, 401, 403, 400, 413, 502
 _LENGTH = frozenset({400, 413, 422})
+_NO_TOKEN = "(no token)"  # noqa: S105 - no password
+
+MCP_PATH: Final = "/mcp"
+"""Where the MCP server answers, if the extra ``mcp`` is installed."""
 
 
 @attrs.frozen(kw_only=True)
@@ -80,6 +96,12 @@ class Gateway:
         self._collect = CollectService(settings, self.lanes)
         self._collecting = Collecting(settings, self.lanes, self.metrics)
         self._reports: set[asyncio.Task[None]] = set()
+        self._mount = _mount(settings, self.lanes)
+
+    def listens_at(self, url: str) -> None:
+        """Tell servers that agents start where this gateway is."""
+        if self._mount is not None:
+            self._mount.listens_at(url)
 
     def app(self) -> Starlette:
         """Return the application. Its lifespan closes lanes and connections."""
@@ -89,45 +111,62 @@ class Gateway:
             Route("/metrics", self._metrics),
             Route("/{path:path}", self._any, methods=_METHODS),
         ]
-        return Starlette(routes=routes, lifespan=self._lifespan)
+        return Starlette(routes=routes, lifespan=self._lifespan, middleware=[Middleware(RequestLog)])
 
     # -- requests ------------------------------------------------------------------------------------------------------
 
     async def _any(self, request: Request) -> Response:
-        began = time.perf_counter()
+        line = line_of(request.scope)
+        line.path = without_token(path_of(request), request.headers, self.settings.token) or _NO_TOKEN
         shown = await self.page.answered(request)
         if shown is not None:
+            line.kind = "page"
             return shown
         if request.method == "POST" and self._bare(request) == collect.PATH:
-            return await self._collected(request)
+            line.kind = "collect"
+            return await self._collected(request, line)
+        if self._mount is not None and self._bare(request) == MCP_PATH:
+            line.kind = "mcp"
+            return await self._looked_back(request, self._mount)
         dialect = dialect_of(request.url.path, request.headers)
         try:
             incoming = await self._incoming(request)
             dialect = dialect_of(incoming.path, incoming.headers)
-            response = await self._answered(dialect, incoming, began)
+            line.dialect = dialect.format
+            response = await self._answered(dialect, incoming, line)
         except RequestError as error:
-            response = JSONResponse(dialect.error(error.status, str(error)), error.status)
+            response = JSONResponse(dialect.error(error.status, str(error)), error.status, _closing(error))
         except ClientDisconnect:
             response = Response(status_code=499)
         except httpx2.HTTPError as error:
-            text = f"the upstream {self.settings.upstream(dialect.format)} cannot be reached: {type(error).__name__}"
+            host = without_credentials(self.settings.upstream(dialect.format))
+            text = f"the upstream {host} cannot be reached: {type(error).__name__}"
             _log.warning("upstream failed", dialect=dialect.format, error=type(error).__name__)
             response = JSONResponse(dialect.error(_BAD_GATEWAY, text), _BAD_GATEWAY)
         self.metrics.request(dialect.format, response.status_code)
         return response
 
-    async def _collected(self, request: Request) -> Response:
+    async def _looked_back(self, request: Request, mount: Mount) -> Response:
+        """Hand a request to the MCP server, unless it comes from a web page, or without the token."""
+        if without_token(path_of(request), request.headers, self.settings.token) is None:
+            return JSONResponse({"error": "the token of this gateway is missing"}, _UNAUTHORIZED)
+        is_page = bool(request.headers.get("origin"))
+        if is_page or not (self.settings.token or is_loopback(request.headers.get("host", ""))):
+            return JSONResponse({"error": "expected no web page, and the host 127.0.0.1 or localhost"}, _FORBIDDEN)
+        return await mount.response()
+
+    async def _collected(self, request: Request, line: RequestLine) -> Response:
         """Answer a request for a collection, in JSON whatever happens."""
-        status = 200
+        status, headers = 200, None
         try:
             incoming = await self._incoming(request)
-            answer = await run_in_threadpool(self._collect.answer, incoming.body, incoming.headers)
+            answer = await run_in_threadpool(self._collect.answer, incoming.body, incoming.headers, line)
         except RequestError as error:
-            status, answer = error.status, collect.refusal(error)
+            status, answer, headers = error.status, collect.refusal(error), _closing(error)
         except ClientDisconnect:
             return Response(status_code=499)
         self.metrics.request("collect", status)
-        return Response(dumped(answer), status, media_type="application/json")
+        return Response(dumped(answer), status, headers, media_type="application/json")
 
     async def _incoming(self, request: Request) -> Incoming:
         """Read a request. Raises RequestError for what is refused."""
@@ -138,7 +177,7 @@ class Gateway:
                 _UNAUTHORIZED, "the token of this gateway is missing: send it as x-gc-token", "x-gc-token"
             )
         path = self._bare(request)
-        if not path.startswith("/") or path.startswith("//") or ".." in path.split("/") or "\\" in path:
+        if not is_plain(path):
             raise RequestError(_BAD_PATH, "the path has to begin with one slash, and to have no '..'")
         headers = dict(request.headers.items())
         pairs = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
@@ -152,7 +191,7 @@ class Gateway:
         path = path_of(request)
         return without_token(path, request.headers, self.settings.token) or path
 
-    async def _answered(self, dialect: Dialect, incoming: Incoming, began: float) -> Response:
+    async def _answered(self, dialect: Dialect, incoming: Incoming, line: RequestLine) -> Response:
         action, model = dialect.action(incoming.path)
         base = self.settings.upstream(dialect.format)
         query = f"?{incoming.query}" if incoming.query else ""
@@ -162,29 +201,41 @@ class Gateway:
             headers=passed_on(list(incoming.pairs)),
             body=incoming.body,
         )
-        turn = None
-        if action is not Action.PASS and incoming.method == "POST":
-            turn = await run_in_threadpool(self._turn, dialect, incoming, model, base)
-        if turn is None:
-            return await self._forwarded(outgoing, None)
+        if action is Action.PASS or incoming.method != "POST":
+            return await self._forwarded(outgoing)
         if action is Action.COUNT:
-            tokens = await run_in_threadpool(self._collecting.counted, turn)
-            if tokens is not None:
-                return JSONResponse(dialect.count(tokens))
-            return await self._forwarded(outgoing, None)
-        body = await run_in_threadpool(self._collecting.changed_body, turn)
-        self.metrics.added(dialect.format, time.perf_counter() - began)
+            tokens = await run_in_threadpool(self._counted, dialect, incoming, model, line)
+            return await self._forwarded(outgoing) if tokens is None else JSONResponse(dialect.count(tokens))
+        turn, body = await run_in_threadpool(self._changed, dialect, incoming, model, line)
+        self.metrics.added(dialect.format, time.perf_counter() - line.began)
+        if turn is None:
+            return await self._forwarded(outgoing)
         return await self._generated(outgoing if body is None else outgoing.with_body(body), turn)
 
-    def _turn(self, dialect: Dialect, incoming: Incoming, model: str, base: str) -> Turn | None:
+    def _changed(
+        self, dialect: Dialect, incoming: Incoming, model: str, line: RequestLine
+    ) -> tuple[Turn | None, bytes | None]:
+        """Return the turn in a request, and the body to send instead of its own; None for neither."""
+        turn = self._turn(dialect, incoming, model, line)
+        return turn, None if turn is None else self._collecting.changed_body(turn)
+
+    def _counted(self, dialect: Dialect, incoming: Incoming, model: str, line: RequestLine) -> int | None:
+        turn = self._turn(dialect, incoming, model, line)
+        return None if turn is None else self._collecting.counted(turn)
+
+    def _turn(self, dialect: Dialect, incoming: Incoming, model: str, line: RequestLine) -> Turn | None:
         encoding = incoming.headers.get("content-encoding", "")
-        body = parsed(incoming.body, encoding, self.settings.body_bytes)
+        with self.lanes.slots:
+            body = parsed(incoming.body, encoding, self.settings.body_bytes)
         if body is None:
             self.metrics.passed("shape")
             return None
+        base = self.settings.upstream(dialect.format)
         scope = scope_of(dialect.format, base, incoming.headers, _key_in(incoming.query))
         lane = lane_of(scope, incoming.headers, body)
-        return self._collecting.understood(dialect, lane, incoming.headers, body, model)
+        turn = self._collecting.understood(dialect, lane, incoming.headers, body, model)
+        size = self.settings.body_bytes if encoding else len(incoming.body)
+        return turn and attrs.evolve(turn, line=line, bytes=size)
 
     async def _generated(self, outgoing: Forwarded, turn: Turn) -> Response:
         """Send a turn; a refusal for its length is answered by a second try, before the client sees it."""
@@ -193,18 +244,18 @@ class Gateway:
             answer = await response.aread()
             body = await run_in_threadpool(self._collecting.recovered_body, turn, response.status_code, answer)
             if body is None:
-                headers = [pair for pair in passed_on(list(response.headers.multi_items())) if _is_kept(pair[0])]
+                headers = [pair for pair in passed_on(received(response)) if _is_kept(pair[0])]
                 return _with_headers(Response(answer, response.status_code), headers)
             await response.aclose()
             response = await self._upstream.send(outgoing.with_body(body))
         return self._streamed(response, turn)
 
-    async def _forwarded(self, outgoing: Forwarded, turn: Turn | None) -> Response:
-        return self._streamed(await self._upstream.send(outgoing), turn)
+    async def _forwarded(self, outgoing: Forwarded) -> Response:
+        return self._streamed(await self._upstream.send(outgoing), None)
 
     def _streamed(self, response: httpx2.Response, turn: Turn | None) -> Response:
         """Pass a response on as its bytes come; the usage of a turn is read beside them."""
-        headers = passed_on(list(response.headers.multi_items()))
+        headers = passed_on(received(response))
         reader = None
         if turn is not None and response.is_success:
             kind, encoding = response.headers.get("content-type", ""), response.headers.get("content-encoding", "")
@@ -239,9 +290,11 @@ class Gateway:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
         cleaner = asyncio.ensure_future(self._clean())
         try:
-            yield
+            async with contextlib.nullcontext() if self._mount is None else self._mount.running():
+                yield
         finally:
             cleaner.cancel()
             await asyncio.gather(*self._reports, return_exceptions=True)
@@ -252,7 +305,24 @@ class Gateway:
     async def _clean(self) -> None:
         while True:
             await asyncio.sleep(_CLEAN_SECONDS)
-            await run_in_threadpool(self.lanes.close_idle)
+            if await run_in_threadpool(self.lanes.close_idle):
+                await run_in_threadpool(_give_back)
+
+
+def _give_back() -> None:
+    """Return freed memory to the system, where the C library can: it keeps it for later otherwise."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
+
+
+def _mount(settings: Settings, lanes: Lanes) -> Mount | None:
+    """Return the MCP server, if what it needs is installed."""
+    if importlib.util.find_spec("gc_agents") is None or importlib.util.find_spec("mcp") is None:
+        return None
+    from gc_gateway.mcp_mount import Mount
+
+    return Mount(settings, lanes)
 
 
 def _with_headers(response: Response, headers: Iterable[tuple[str, str]]) -> Response:
@@ -261,6 +331,11 @@ def _with_headers(response: Response, headers: Iterable[tuple[str, str]]) -> Res
     length = [pair for pair in response.raw_headers if pair[0] == b"content-length"]
     response.raw_headers = [*raw_headers, *length]
     return response
+
+
+def _closing(error: RequestError) -> dict[str, str] | None:
+    """Return a header that ends the connection where the rest of a body would come, which nobody reads."""
+    return {"connection": "close"} if error.status == _TOO_LARGE else None
 
 
 def _is_kept(name: str) -> bool:

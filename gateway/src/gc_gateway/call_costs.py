@@ -1,4 +1,4 @@
-"""What a lane's calls cost, and what they would have cost with the client's own lists."""
+"""The cost of a lane's calls, and their cost with the client's own lists."""
 
 from __future__ import annotations
 

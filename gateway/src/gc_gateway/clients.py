@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
+from gc_core.values.folders import private
 from gc_gateway.dialects import DIALECTS
+from gc_gateway.errors import GatewayError
 
 _VERSION: Final = "/v1"
 """What the base URLs of OpenAI's clients end with, and the gateway's upstreams do not."""
@@ -52,7 +54,11 @@ class Launch:
     environment: Mapping[str, str] = attrs.field(repr=False)
 
 
-def _nothing(_urls: Urls, _environment: Mapping[str, str]) -> Mapping[str, str]:
+def _nothing(_urls: Urls, _environment: Mapping[str, str], _folder: Path) -> Mapping[str, str]:
+    return {}
+
+
+def _no_upstreams(_environment: Mapping[str, str]) -> Mapping[str, str]:
     return {}
 
 
@@ -70,7 +76,9 @@ class Client:
         commands: The names of its command.
         variables: Variables that are set to a dialect's URL, by name.
         own_upstreams: Variables that may hold the provider's URL without being set here, by name.
-        settings: Returns further variables, from the gateway's URLs and the user's environment.
+        configured: Returns the base URLs that its own files name, by dialect.
+        settings: Returns further variables, from the gateway's URLs and the user's environment; files that they name
+            are written to the folder. Raises GatewayError if the client cannot be pointed at the gateway as it is.
         arguments: Returns arguments that follow the command; files that they name are written to the folder.
         manual: What the user has to set, where nothing can be set for one run; ``{openai}`` stands for that dialect's
             URL.
@@ -81,19 +89,21 @@ class Client:
     commands: tuple[str, ...]
     variables: Mapping[str, str] = attrs.field(factory=dict)
     own_upstreams: Mapping[str, str] = attrs.field(factory=dict)
-    settings: Callable[[Urls, Mapping[str, str]], Mapping[str, str]] = _nothing
+    configured: Callable[[Mapping[str, str]], Mapping[str, str]] = _no_upstreams
+    settings: Callable[[Urls, Mapping[str, str], Path], Mapping[str, str]] = _nothing
     arguments: Callable[[Urls, Path], Sequence[str]] = _no_arguments
     manual: str = ""
 
     def upstreams(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """Return the base URLs that the user's variables already name, by dialect."""
+        """Return the base URLs that the user's variables and files already name, by dialect."""
         named = {**self.own_upstreams, **self.variables}
-        return {dialect: environment[name] for name, dialect in named.items() if environment.get(name)}
+        found = {dialect: environment[name] for name, dialect in named.items() if environment.get(name)}
+        return {**found, **self.configured(environment)}
 
     def launch(self, command: Sequence[str], urls: Urls, environment: Mapping[str, str], folder: Path) -> Launch:
-        """Return how to start the command, so that its requests pass through the gateway."""
+        """Return how to start the command, so that its requests pass through the gateway. Raises GatewayError."""
         variables = {name: urls[dialect] for name, dialect in self.variables.items()}
-        changed = {**variables, **self.settings(urls, environment), **_past_proxies(environment)}
+        changed = {**variables, **self.settings(urls, environment, folder), **_past_proxies(environment)}
         first, *rest = command
         return Launch(command=(first, *self.arguments(urls, folder), *rest), environment={**environment, **changed})
 
@@ -142,7 +152,7 @@ def _codex(urls: Urls, _folder: Path) -> Sequence[str]:
     return ("-c", f"openai_base_url={json.dumps(urls['responses'])}")
 
 
-def _opencode(urls: Urls, environment: Mapping[str, str]) -> Mapping[str, str]:
+def _opencode(urls: Urls, environment: Mapping[str, str], _folder: Path) -> Mapping[str, str]:
     """Return the variable with configuration that opencode merges over its files, the user's own one kept."""
     name = "OPENCODE_CONFIG_CONTENT"
     bases = {
@@ -180,6 +190,66 @@ def _pi(urls: Urls, folder: Path) -> Sequence[str]:
     return ("--extension", str(path))
 
 
+_CLINE_BASES: Final = {
+    "openai-compatible": ("openai", ""),
+    "openai-native": ("openai", ""),
+    "anthropic": ("anthropic", _VERSION),
+    "gemini": ("gemini", "/v1beta"),
+}
+"""Cline's providers that take a base URL: the dialect, and what its base URL has after the gateway's."""
+_CLINE_SETTINGS: Final = "CLINE_PROVIDER_SETTINGS_PATH"
+
+
+def _cline_file(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return what Cline knows of its providers; nothing if that cannot be read."""
+    home = Path(environment.get("CLINE_DIR") or Path(environment.get("HOME", "~")).expanduser() / ".cline")
+    data = Path(environment.get("CLINE_DATA_DIR") or home / "data")
+    try:
+        held = json.loads(Path(environment.get(_CLINE_SETTINGS) or data / "settings" / "providers.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) and isinstance(held.get("providers"), dict) else {}
+
+
+def _cline_settings(held: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the settings of the providers that take a base URL."""
+    known = {name: held.get("providers", {}).get(name) for name in _CLINE_BASES}
+    return {name: each["settings"] for name, each in known.items() if isinstance(each, dict) and "settings" in each}
+
+
+def _cline_upstreams(environment: Mapping[str, str]) -> Mapping[str, str]:
+    found = dict[str, str]()
+    for name, settings in _cline_settings(_cline_file(environment)).items():
+        dialect, path = _CLINE_BASES[name]
+        if settings.get("baseUrl"):
+            found.setdefault(dialect, settings["baseUrl"].rstrip("/").removesuffix(path))
+    return found
+
+
+def _cline(urls: Urls, environment: Mapping[str, str], folder: Path) -> Mapping[str, str]:
+    """
+    Write a copy of Cline's providers that names the gateway, for this run: it keeps base URLs in that file alone.
+
+    Providers with a login are left out: Cline renews it in the file that it reads, and a copy would keep the new one.
+    """
+    held = _cline_file(environment)
+    known, last = _cline_settings(held), held.get("lastUsedProvider", "")
+    if last not in known:
+        raise GatewayError(
+            f"Cline's provider {last!r} takes no base URL: choose one of {', '.join(_CLINE_BASES)} with "
+            "cline auth -p PROVIDER -k KEY -m MODEL"
+        )
+    copied = {
+        name: {**held["providers"][name], "settings": {**settings, "baseUrl": urls[dialect] + path}}
+        for name, settings in known.items()
+        for dialect, path in (_CLINE_BASES[name],)
+    }
+    path = private(folder) / "cline-providers.json"
+    path.touch(mode=0o600)  # it holds the user's keys
+    path.write_text(json.dumps({**held, "providers": copied}))
+    return {_CLINE_SETTINGS: str(path)}
+
+
 _OPENAI: Final = {"OPENAI_BASE_URL": "openai"}
 _LITELLM: Final = {"OPENAI_API_BASE": "openai", "OPENAI_BASE_URL": "openai", "ANTHROPIC_API_BASE": "anthropic"}
 
@@ -196,8 +266,8 @@ CLIENTS: Final = (
     Client(
         name="Cline",
         commands=("cline",),
-        own_upstreams=_OPENAI,
-        manual="Cline keeps its base URL in its settings; set it: cline auth -p openai -b {openai} -k KEY -m MODEL",
+        configured=_cline_upstreams,
+        settings=_cline,
     ),
     Client(name="Qwen Code", commands=("qwen",), variables=_OPENAI),
     Client(name="pi", commands=("pi",), arguments=_pi),

@@ -15,6 +15,7 @@ from gc_gateway.dialects import CHAT, DIALECTS, Content
 from gc_gateway.errors import RequestError
 from gc_gateway.lane_ids import LaneId, scope_of
 from gc_gateway.lanes import Lanes
+from gc_gateway.request_log import RequestLine, noted
 from gc_gateway.settings import Settings
 
 PATH: Final = "/v1/collect"
@@ -60,9 +61,10 @@ class CollectService:
         self._settings = settings
         self._lanes = lanes
 
-    def answer(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    def answer(self, body: bytes, headers: Mapping[str, str], line: RequestLine) -> dict[str, Any]:
         """
-        Return the answer to a request, from its body and headers (names in lower case).
+        Return the answer to a request, from its body and headers (names in lower case), and fill in its line of the
+        access log.
 
         Raises RequestError: 400 for a body that is wrong, 413 for one that does not fit, 500 where gc-core fails.
         """
@@ -74,37 +76,39 @@ class CollectService:
             raise RequestError(_BAD, "expected a JSON object", "body")
         asked = self._read(given)
         try:
-            request = self._in_lane(asked, headers) if asked.lane else self._alone(asked)
+            request = self._in_lane(asked, headers, line) if asked.lane else self._alone(asked)
         except ContextOverflowError as error:
             raise RequestError(_TOO_LARGE, str(error), "budget") from error
         except MessageError as error:
             raise RequestError(_BAD, str(error), "messages") from error
         except GCError as error:
             raise RequestError(_BROKEN, str(error)) from error
+        line.dialect, line.tokens_after = asked.format, request.tokens
         return _answer(asked, request)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _in_lane(self, asked: Asked, headers: Mapping[str, str]) -> Request:
+    def _in_lane(self, asked: Asked, headers: Mapping[str, str], line: RequestLine) -> Request:
         """Collect in the caller's own lane, which is none of an agent behind the gateway: its scope says so."""
         scope = scope_of(f"{PATH} {asked.format}", self._settings.token, headers)
         client = headers.get("user-agent", "").partition("/")[0]
         lane_id = LaneId(scope=scope, name=f"{PATH}:{asked.lane}", client=client)
-        with self._lanes.lane(lane_id, asked.format, asked.content) as lane:
+        with self._lanes.lane(lane_id, asked.format, asked.content) as lane, noted(line, lane):
             lane.reply_tokens = 0  # the budget is the list's alone
             return lane.request(asked.content, asked.budget)
 
     def _alone(self, asked: Asked) -> Request:
         content, tools = asked.content, format_named(asked.format).declarations(asked.content.tools or ())
-        messages = compact(
-            content.messages,
-            asked.budget,
-            format=asked.format,
-            system="\n\n".join(block["text"] for block in content.system or ()),
-            tools=tools,
-            config=attrs.evolve(self._settings.config, cache_marks=False),  # the caller's stay where they are
-            model=content.model,
-        )
+        with self._lanes.slots:
+            messages = compact(
+                content.messages,
+                asked.budget,
+                format=asked.format,
+                system="\n\n".join(block["text"] for block in content.system or ()),
+                tools=tools,
+                config=attrs.evolve(self._settings.config, cache_marks=False),  # the caller's stay where they are
+                model=content.model,
+            )
         with GCSession(GCConfig(context_limit=_MOST_TOKENS), format=asked.format, model=content.model) as counting:
             counting.tools(tools)
             request = counting.beside(messages, system=content.system)

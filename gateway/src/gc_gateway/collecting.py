@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
 import attrs
-import structlog
 
 from gc_core import ContextOverflowError, GCError, Request
+from gc_core.errors import MessageError
 from gc_core.isolation import isolated
 from gc_core.providers import format_named
+from gc_core.values.loggers import logger
 from gc_gateway.bodies import dumped
 from gc_gateway.dialects import Content, Dialect
 from gc_gateway.lane_ids import LaneId, is_aside
-from gc_gateway.lanes import Lane, Lanes
+from gc_gateway.lanes import Lane, Lanes, begins_aside
 from gc_gateway.metrics import Metrics
 from gc_gateway.overview import Counts
+from gc_gateway.request_log import RequestLine, noted
 from gc_gateway.settings import Settings
 
-_log = structlog.get_logger("gc_gateway")
+_log = logger("gc_gateway")
 
 
 @attrs.frozen(kw_only=True)
@@ -34,7 +37,9 @@ class Turn:
         lane: Its lane.
         body: Its body, as JSON.
         content: What it holds.
+        bytes: Of the request's body, decompressed, or more.
         is_aside: It is no turn of the lane's conversation.
+        line: Its line of the access log.
 
     """
 
@@ -42,7 +47,9 @@ class Turn:
     lane: LaneId
     body: Mapping[str, Any] = attrs.field(repr=False)
     content: Content = attrs.field(repr=False)
+    bytes: int = 0
     is_aside: bool = False
+    line: RequestLine = attrs.field(factory=RequestLine, repr=False)
 
 
 class RefusedForLength(Exception):  # noqa: N818 - a provider's answer, which a session reads as an error
@@ -78,43 +85,63 @@ class Collecting:
 
     def changed_body(self, turn: Turn) -> bytes | None:
         """Return the body to send; None where the original goes out as it came."""
-        with self._guarded(turn) as outcome, self._lane(turn) as lane:
-            window = self._settings.window(turn.content.model)
+        window = self._settings.window(turn.content.model)
+        with self._guarded(turn) as outcome:
+            if self._begins_nothing(turn, window):
+                turn.line.kind = "aside"
+                self._metrics.unchanged()
+                return None
+            outcome.body = self._changed(turn, window)
+        return outcome.body
+
+    def _changed(self, turn: Turn, window: int) -> bytes | None:
+        with self._lane(turn) as lane:
             if turn.is_aside or lane.is_aside(turn.content):
+                turn.line.kind = "aside"
                 request: Request | None = lane.aside(turn.content, window)
             else:
-                request = lane.request(turn.content, window)
-            outcome.body = None if request is None else self._body(turn, request)
-        return outcome.body
+                turn.line.kind = "turn"
+                with noted(turn.line, lane):
+                    request = lane.request(turn.content, window)
+            return None if request is None else self._body(turn, request)
 
     def recovered_body(self, turn: Turn, status: int, answer: bytes) -> bytes | None:
         """Return the body of a second try, when the provider refused the first for its length; None for no such try."""
         refusal = RefusedForLength(f"{status} {answer[:20_000].decode('utf-8', 'replace')}")
-        if turn.is_aside or format_named(turn.dialect.format).refused_size(refusal) is None:
+        if turn.is_aside or not turn.line.lane or format_named(turn.dialect.format).refused_size(refusal) is None:
             return None
-        with self._guarded(turn) as outcome, self._lane(turn) as lane:
+        with self._guarded(turn) as outcome, self._lane_again(turn) as lane:
             if lane.is_aside(turn.content):
                 return None
-            request = lane.recovered(refusal)
+            with noted(turn.line, lane):
+                request = lane.recovered(refusal)
             self._metrics.recovered()
             outcome.body = self._body(turn, request)
         return outcome.body
 
     def counted(self, turn: Turn) -> int | None:
         """Return the tokens that would really be sent for a list; None where the provider is to count it."""
-        with self._guarded(turn) as outcome, self._lane(turn) as lane:
+        turn.line.kind = "count"
+        with self._guarded(turn) as outcome:
+            turn.line.lane = self._lanes.known(turn.lane, turn.content)
+            if turn.line.lane:
+                outcome.tokens = self._counted(turn)
+        return outcome.tokens
+
+    def _counted(self, turn: Turn) -> int | None:
+        with self._lane_again(turn) as lane:
             beside = lane.session.beside(turn.content.messages, system=turn.content.system, tools=turn.content.tools)
             if beside is None and lane.session.history():
-                outcome.tokens = lane.session.config.usable  # a turn would be collected down to that, or below
-            elif beside is not None and self._body(turn, beside) is not None:
-                outcome.tokens = lane.session.port.estimate(beside.tokens)
-        return outcome.tokens
+                return lane.session.config.usable  # a turn would be collected down to that, or below
+            if beside is not None and self._body(turn, beside) is not None:
+                return lane.session.port.estimate(beside.tokens)
+            return None
 
     def report(self, turn: Turn, usage: Mapping[str, Any]) -> None:
         """Take the usage that the provider reported for a turn."""
-        if turn.is_aside:
+        if turn.is_aside or not turn.line.lane:
             return
-        with self._guarded(turn), self._lane(turn) as lane:
+        with self._guarded(turn), self._lane_again(turn) as lane:
             if lane.is_aside(turn.content):
                 return
             lane.session.report_usage(usage)
@@ -126,8 +153,25 @@ class Collecting:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _lane(self, turn: Turn) -> AbstractContextManager[Lane]:
-        return self._lanes.lane(turn.lane, turn.dialect.format, turn.content)
+    @contextlib.contextmanager
+    def _lane(self, turn: Turn) -> Iterator[Lane]:
+        with self._lanes.lane(turn.lane, turn.dialect.format, turn.content) as lane:
+            turn.line.lane = lane.key
+            yield lane
+
+    def _lane_again(self, turn: Turn) -> AbstractContextManager[Lane]:
+        return self._lanes.again(turn.line.lane, turn.lane, turn.dialect.format, turn.content)
+
+    def _begins_nothing(self, turn: Turn, window: int) -> bool:
+        """
+        True for a request that fits, and asks for something where there is no conversation yet: a title, or as Gemini
+        CLI in a schema which model is to answer. In bytes, because no token has less than one; at most half of the
+        window is kept free for the reply.
+        """
+        content, lane = turn.content, turn.lane
+        routes = content.has_schema and not content.tools and not lane.name
+        fits = turn.bytes <= window // 2
+        return (routes or begins_aside(lane, content)) and fits and not self._lanes.known(lane, content)
 
     def _body(self, turn: Turn, request: Request) -> bytes | None:
         """Return the body with the messages of a request; None where they are the client's own."""
@@ -154,8 +198,9 @@ class Collecting:
         _log.warning(
             "sent as it came",
             dialect=turn.dialect.format,
-            error=f"{type(error).__name__}: {error}"[:500],
-            exc_info=None if isinstance(error, GCError) else error,
+            lane=turn.line.lane,
+            error=_said(error),
+            trace="" if isinstance(error, GCError) else "".join(traceback.format_tb(error.__traceback__)),
         )
 
 
@@ -165,6 +210,12 @@ class _Outcome:
 
     body: bytes | None = None
     tokens: int | None = None
+
+
+def _said(error: BaseException) -> str:
+    """Return what may be logged of an error: the text of one about a message quotes it."""
+    quotes = isinstance(error, MessageError) or not isinstance(error, GCError)
+    return type(error).__name__ if quotes else f"{type(error).__name__}: {error}"[:500]
 
 
 def _is(one: object, other: object) -> bool:

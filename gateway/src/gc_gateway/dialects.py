@@ -11,6 +11,9 @@ import attrs
 
 Body = Mapping[str, Any]
 
+_ASIDES: Final = ("CRITICAL: Respond with TEXT ONLY.", "Your task is to create a detailed summary", "[SUGGESTION MODE:")
+"""How requests of Claude Code begin that are no turns, in its versions of 2026; no header tells them."""
+
 
 class Action(enum.Enum):
     """What a request asks for."""
@@ -31,7 +34,9 @@ class Content:
         system: System blocks, where the provider takes them apart from the messages.
         tools: Tool schemas.
         reply_tokens: Tokens reserved for the reply; 0 if the request names none.
-        is_aside: It asks for something beside the conversation: an answer in a given schema, or a compaction.
+        is_aside: Its last text is a client's own, which asks for something beside the conversation: a compaction, a
+            suggestion.
+        has_schema: It asks for an answer in a given schema.
         is_elsewhere: The provider holds the history, or part of it, so it cannot be collected here.
 
     """
@@ -42,6 +47,7 @@ class Content:
     tools: list[Any] | None = None
     reply_tokens: int = 0
     is_aside: bool = False
+    has_schema: bool = False
     is_elsewhere: bool = False
 
 
@@ -67,11 +73,11 @@ class Dialect:
     upstream: str
     generates: re.Pattern[str]
     counts: re.Pattern[str] | None = None
-    is_its_own: Callable[[Mapping[str, str]], bool]
     read: Callable[[Body, str], Content]
     write: Callable[[Body, Iterable[Any], Iterable[Any] | None], dict[str, Any]]
     error: Callable[[int, str], dict[str, Any]]
-    count: Callable[[int], dict[str, Any]]
+    is_its_own: Callable[[Mapping[str, str]], bool] = lambda _headers: False
+    count: Callable[[int], dict[str, Any]] = lambda tokens: {"input_tokens": tokens}
 
     def action(self, path: str) -> tuple[Action, str]:
         """Return what a path asks for, and the model that it names, or ""."""
@@ -99,18 +105,36 @@ def _blocks(system: object) -> list[Any] | None:
     return list(system) if isinstance(system, list) and system else None
 
 
+def _asks_aside(messages: list[Any]) -> bool:
+    """
+    True where the last text of the user is Claude Code's own: its compaction keeps model, system text and tools. Texts
+    of hooks may follow it.
+    """
+    said = (message for message in reversed(messages) if not isinstance(message, Mapping) or not _is_system(message))
+    message = next(said, None)
+    content = message.get("content") if isinstance(message, Mapping) else None
+    last = content[-1] if isinstance(content, list) and content else content
+    text = last.get("text") if isinstance(last, Mapping) else last
+    return isinstance(text, str) and text.startswith(_ASIDES)
+
+
+def _is_system(message: Body) -> bool:
+    return message.get("role") == "system"
+
+
 # -- Anthropic Messages ------------------------------------------------------------------------------------------------
 
 
 def _read_messages(body: Body, _model: str) -> Content:
-    output = body.get("output_config")
+    output, messages = body.get("output_config"), _list(body, "messages")
     return Content(
         model=str(body.get("model", "")),
-        messages=_list(body, "messages"),
+        messages=messages,
         system=_blocks(body.get("system")),
         tools=body.get("tools"),
         reply_tokens=_number(body.get("max_tokens")),
-        is_aside=isinstance(output, Mapping) and "format" in output,
+        is_aside=_asks_aside(messages),
+        has_schema=isinstance(output, Mapping) and "format" in output,
         is_elsewhere=isinstance(body.get("thread"), Mapping) and body["thread"].get("type") == "continue",
     )
 
@@ -134,7 +158,6 @@ ANTHROPIC: Final = Dialect(
     read=_read_messages,
     write=_write_messages,
     error=_anthropic_error,
-    count=lambda tokens: {"input_tokens": tokens},
 )
 
 # -- OpenAI ------------------------------------------------------------------------------------------------------------
@@ -181,11 +204,9 @@ CHAT: Final = Dialect(
     format="openai",
     upstream="https://api.openai.com",
     generates=re.compile(r"(?:/v1)?/chat/completions"),
-    is_its_own=lambda headers: "authorization" in headers,
     read=_read_chat,
     write=_write_chat,
     error=_openai_error,
-    count=lambda tokens: {"input_tokens": tokens},
 )
 RESPONSES: Final = Dialect(
     format="responses",
@@ -218,7 +239,7 @@ def _read_gemini(body: Body, model: str) -> Content:
         system=list(system.get("parts") or ()) if isinstance(system, Mapping) else _blocks(system),
         tools=body.get("tools"),
         reply_tokens=_number(_either(settings, "maxOutputTokens", "max_output_tokens")),
-        is_aside=_either(settings, "responseJsonSchema", "responseSchema", "response_schema") is not None,
+        has_schema=_either(settings, "responseJsonSchema", "responseSchema", "response_schema") is not None,
         is_elsewhere=bool(_either(body, "cachedContent", "cached_content")),
     )
 

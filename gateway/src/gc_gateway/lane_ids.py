@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import attrs
 
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 _CHARS = 24
+_KEY = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)+")
 
 
 @attrs.frozen(kw_only=True)
@@ -22,7 +24,7 @@ class LaneId:
         scope: Digest of credential, upstream and dialect: lanes of two scopes never meet, whatever ids a client sends.
         name: The client's own id of the conversation, or "": then the history itself identifies it.
         parent: The name of the lane of the agent that started this one, or "".
-        client: What sent it, for people.
+        client: The sender, for people.
         is_agent: Its client is an agent, whose turns have tools.
 
     """
@@ -74,8 +76,13 @@ def lane_of(scope: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> 
     return LaneId(scope=scope, client=client)
 
 
+def is_key(text: str) -> bool:
+    """True for what may be the name of a lane's directory."""
+    return _KEY.fullmatch(text) is not None
+
+
 def is_aside(headers: Mapping[str, str]) -> bool:
-    """True if the client says that the request is no turn of the conversation: Codex's compactions and warm-ups."""
+    """True if the client says that the request is not a turn of the conversation: Codex's compactions and warm-ups."""
     try:
         metadata = json.loads(headers.get("x-codex-turn-metadata", "{}"))
     except ValueError:

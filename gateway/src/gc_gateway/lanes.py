@@ -4,34 +4,38 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import threading
 import time
 import uuid
+import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
-import structlog
 
-from gc_core import GCSession, Request, Usage, compact
+from gc_core import GCSession, Plugins, Request, Usage, compact
 from gc_core.errors import LogError
 from gc_core.events import CollectionFinished, Event
 from gc_core.providers.prices import prices_of
 from gc_core.values.folders import private
+from gc_core.values.loggers import logger
 from gc_core.window.callers_list import digest_of_given
 from gc_gateway.call_costs import CallCost, CallCosts
 from gc_gateway.dialects import Content
-from gc_gateway.lane_ids import LaneId
+from gc_gateway.lane_files import NAME, LaneFile, add_ends, ends_in
+from gc_gateway.lane_ids import LaneId, is_key
 from gc_gateway.overview import Collected, Counts, LaneView, Overview
+from gc_gateway.recall_tools import TAG_CHARS, recall_tool_in
 from gc_gateway.settings import Settings
 
-_log = structlog.get_logger("gc_gateway")
+_log = logger("gc_gateway")
 
 LOOSE_END: Final = 2
 """Messages at the end of a known history that may differ in the next request of the same conversation."""
+
+SLOTS: Final = 3
+"""Threads that compute at a time."""
 
 MOST_SEARCHED: Final = 50
 """Directories of a scope that are searched for a history without an id, the latest first."""
@@ -47,10 +51,11 @@ LONGEST_NAME: Final = 200
 LATEST: Final = 20
 """Collections of a lane that are remembered for its view."""
 
+MOST_ENDS: Final = 20_000
+"""Ends of histories without an id that are remembered."""
+
 MOST_LEFT: Final = 100
 """Lanes that left memory, but are still shown."""
-
-_META = "lane.json"
 
 
 @attrs.define(eq=False)
@@ -63,6 +68,8 @@ class Lane:
         id: Who sends it.
         format: The session's format.
         session: Its session.
+        file: What its directory says of it.
+        ends: Digests of the last heads of its history, where it has no id.
         lock: Held by the request that is inside.
         used: When it was last used, in seconds of ``time.monotonic``.
         counts: What it has done since it was opened.
@@ -72,7 +79,10 @@ class Lane:
         costs: What its calls cost, and would have cost.
         share: Of the client's last list, how much was sent.
         tokens: Tokens of its last request.
+        given_tokens: Tokens that the client's last list would have had.
         reply_tokens: Tokens reserved for a reply whose request names none.
+        learned: Tokens that the provider said the model's window has; 0 if it never refused one.
+        recall_tool: The agent's own tool for recalling, as it calls it; "" if it has none.
 
     """
 
@@ -80,6 +90,8 @@ class Lane:
     id: LaneId
     format: str
     session: GCSession = attrs.field(repr=False)
+    file: LaneFile = attrs.field(factory=LaneFile, repr=False)
+    ends: tuple[str, ...] = attrs.field(default=(), repr=False)
     lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
     used: float = attrs.field(factory=time.monotonic)
     counts: Counts = attrs.field(factory=Counts)
@@ -89,23 +101,29 @@ class Lane:
     costs: CallCosts = attrs.field(factory=CallCosts, repr=False)
     share: float = 1.0
     tokens: int = 0
+    given_tokens: int = 0
     reply_tokens: int = 0
+    learned: int = 0
+    recall_tool: str = ""
 
     def request(self, content: Content, window: int) -> Request:
         """Return the request for a turn. Raises ContextOverflowError and other GCErrors; the call counts then too."""
         self.counts, self.share = self.counts.plus(Counts(calls=1)), 1.0
         self._fit(content, window)
+        self._name_recall(content)
         self.tools = self.tools or bool(content.tools)
         request = self.session.sync(content.messages, system=content.system, tools=content.tools)
         self.tokens = self.session.port.estimate(request.tokens)
-        given = self.tokens + tokens_left_out(content.messages, request.messages)
+        given = self.given_tokens = self.tokens + tokens_left_out(content.messages, request.messages)
         self.share = self.tokens / given if given else 1.0
         self.counts = self.counts.plus(Counts(given_tokens=given, sent_tokens=self.tokens))
         return request
 
     def recovered(self, refusal: Exception) -> Request:
         """Return a smaller request, after the provider refused the last one for its length. Raises GCErrors."""
-        refused, request = self.tokens, self.session.recover(refusal)
+        believed, refused = self.session.config.context_limit, self.tokens
+        request = self.session.recover(refusal)
+        self.learned = min(believed, self.session.config.context_limit)
         self.tokens = self.session.port.estimate(request.tokens)
         self.counts = self.counts.plus(Counts(sent_tokens=self.tokens - refused))
         return request
@@ -134,17 +152,18 @@ class Lane:
 
     def is_aside(self, content: Content) -> bool:
         """
-        True for a request that is no turn: one for an answer in a schema, one without the tools of the agent, and what
-        an agent asks without tools before its conversation has begun (opencode: a title).
+        True for a request that is no turn: a client's own compaction, one without the tools of the agent, and what an
+        agent asks without tools before its conversation has begun (opencode: a title).
         """
-        begins = self.id.is_agent and not _is_answered(content)
-        return content.is_aside or (not content.tools and (self.tools or begins))
+        return content.is_aside or (not content.tools and (self.tools or begins_aside(self.id, content)))
 
     def heard(self, event: Event) -> None:
         """Take notice of what happened in the session."""
         if isinstance(event, CollectionFinished):
             result = event.result
-            collected = Collected(at=time.time(), reason=result.reason.value, tokens_freed=result.tokens_freed)
+            collected = Collected(
+                id=event.collection, at=time.time(), reason=result.reason.value, tokens_freed=result.tokens_freed
+            )
             self.latest = (*self.latest, collected)[-LATEST:]
             self.counts = self.counts.plus(Counts(collections=1))
 
@@ -157,12 +176,25 @@ class Lane:
             latest=self.latest, is_open=is_open,
         )  # fmt: skip
 
+    def _name_recall(self, content: Content) -> None:
+        """Let references name the agent's own recall tool, as soon as its requests have one."""
+        self.recall_tool = self.recall_tool or recall_tool_in(content)
+        if self.recall_tool:
+            # Sub-agents share the server of the agent that started them: their items say whose they are.
+            tag = f"@{self.session.port.id[:TAG_CHARS]}" if self.id.parent else ""
+            form = f"{self.recall_tool} {{id}}{tag}"
+            if self.session.port.context.recall_form != form:  # a branch of the list begins with the plain one
+                self.session.switch(recall_form=form)
+
     def _fit(self, content: Content, window: int) -> None:
         wanted = content.reply_tokens or self.reply_tokens
         reply = wanted if wanted <= window // 2 else window // 5
         usable = max(1, window - reply)
+        if content.model == self.model and self.learned:
+            usable = min(usable, self.learned)
         if content.model != self.model or self.session.config.context_limit != usable:
             self.session.switch(model=content.model or None, context_limit=usable)
+            self.learned = self.learned if content.model == self.model else 0
             self.model = content.model
 
 
@@ -171,47 +203,90 @@ class Lanes:
     All lanes: found by id or by history, opened from their directories, and closed when they are idle.
 
     Safe to call from threads.
+
+    Attributes:
+        slots: Held by each thread that computes: many of them would keep the server's loop from passing streams on.
+
     """
 
     def __init__(self, settings: Settings, listener: Any = None) -> None:
         self._settings = settings
         self._listener = listener
         self._open: OrderedDict[str, Lane] = OrderedDict()
-        self._ends: dict[tuple[str, str], str] = {}
+        self._ends: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._heads: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._searched: set[str] = set()
         self._left: OrderedDict[str, LaneView] = OrderedDict()
         self._done = Counts()
         self._mutex = threading.Lock()
+        self._gates: weakref.WeakValueDictionary[str, threading.Lock] = weakref.WeakValueDictionary()
+        self._plugins = Plugins.discover()  # once for all lanes: it would be half of what a lane takes to begin
+        self.slots = threading.Semaphore(SLOTS)
 
     @contextlib.contextmanager
     def lane(self, lane_id: LaneId, format_name: str, content: Content) -> Iterator[Lane]:
-        """Hold the lane of a request; other requests of the lane wait."""
-        ends = () if lane_id.name else ends_of(content.messages)
+        """Hold the lane of a turn, which is begun if there is none; other requests of the lane wait."""
+        ends = () if lane_id.name else self._ends_of(lane_id.scope, content.messages)
         with self._mutex:
-            lane = self._found(lane_id, format_name, content, ends)
-            self._open.move_to_end(lane.key)
-        with lane.lock:
-            lane.used = time.monotonic()
-            yield lane
-            if ends:
-                self._remember(lane, ends[-1 - LOOSE_END :])
+            key = self._key(lane_id, ends) or f"{lane_id.scope}-{uuid.uuid4().hex[:24]}"
+        with self.again(key, lane_id, format_name, content) as lane:
+            try:
+                yield lane
+            finally:
+                self._remember(lane, ends)  # also where the list does not fit: it has been taken in
+
+    def known(self, lane_id: LaneId, content: Content) -> str:
+        """Return the key of the lane of a request that begins none; "" if there is no such lane."""
+        ends = () if lane_id.name else self._ends_of(lane_id.scope, content.messages)
+        with self._mutex:
+            key = self._key(lane_id, ends)
+            is_there = key in self._open or (self._settings.directory / key / "master.jsonl").exists()
+        return key if key and is_there else ""
+
+    @contextlib.contextmanager
+    def again(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Iterator[Lane]:
+        """Hold a lane that is known by its key; a request that waits for another one of its lane computes nothing."""
+        while True:
+            lane = self._used(key, lane_id, format_name, content)
+            with lane.lock:
+                if self._open.get(key) is not lane:
+                    continue  # it left memory before this request held it
+                with self.slots:
+                    yield lane
+                return
+
+    def find(self, key: str) -> Lane | None:
+        """Return the lane in memory with this directory's name; None if it is not there."""
+        with self._mutex:
+            return self._open.get(key)
+
+    @contextlib.contextmanager
+    def changing(self, key: str) -> Iterator[GCSession]:
+        """
+        Hold the session of a lane to change its window: the one in memory, or else one that is opened for this alone.
+        Raises LogError where there is none, or another process writes it.
+        """
+        lane = self.find(key)
+        if lane is not None:
+            with lane.lock:
+                lane.used = time.monotonic()
+                yield lane.session
+            return
+        if not is_key(key):
+            raise LogError(f"{key[:LONGEST_NAME]!r} is no lane of {self._settings.directory}")
+        with self._mutex, GCSession.open_idle(self._settings.directory / key) as session:
+            yield session
 
     def close_idle(self, now: float | None = None) -> int:
         """Close the lanes that were idle for too long, and the least used of too many; return their number."""
         moment = time.monotonic() if now is None else now
         with self._mutex:
             over = len(self._open) - self._settings.open_lanes
-            idle = [
+            return self._close(
                 lane
                 for place, lane in enumerate(self._open.values())
                 if place < over or moment - lane.used > self._settings.idle_seconds
-            ]
-            closed = [lane for lane in idle if lane.lock.acquire(blocking=False)]
-            for lane in closed:
-                del self._open[lane.key]
-                self._leave(lane)
-                lane.lock.release()
-        return len(closed)
+            )
 
     def close(self) -> None:
         """Close all lanes."""
@@ -248,6 +323,15 @@ class Lanes:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    def _close(self, lanes: Iterable[Lane]) -> int:
+        """Close those of the lanes in which there is no request; return their number."""
+        closed = [lane for lane in lanes if lane.lock.acquire(blocking=False)]
+        for lane in closed:
+            del self._open[lane.key]
+            self._leave(lane)
+            lane.lock.release()
+        return len(closed)
+
     def _leave(self, lane: Lane) -> None:
         """Close a lane's session, and keep what is shown of it."""
         lane.session.close()
@@ -256,12 +340,26 @@ class Lanes:
         while len(self._left) > MOST_LEFT:
             self._left.popitem(last=False)
 
-    def _found(self, lane_id: LaneId, format_name: str, content: Content, ends: Sequence[str]) -> Lane:
-        if lane_id.name:
-            key = lane_id.folder
-        else:
-            key = self._by_history(lane_id, ends) or f"{lane_id.scope}-{uuid.uuid4().hex[:24]}"
-        return self._open.get(key) or self._opened(key, lane_id, format_name, content)
+    def _key(self, lane_id: LaneId, ends: Sequence[str]) -> str:
+        return lane_id.folder if lane_id.name else self._by_history(lane_id, ends)
+
+    def _used(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
+        """Return a lane, opened if it has to be: beside other lanes, and once where several requests ask for it."""
+        with self._mutex:
+            gate = self._gates.setdefault(key, threading.Lock())
+        with gate:
+            lane = self._open.get(key)
+            if lane is None:
+                with self.slots:
+                    lane = self._opened(key, lane_id, format_name, content)
+            with self._mutex:
+                if key not in self._open:
+                    self._close([*self._open.values()][: max(0, len(self._open) - self._settings.open_lanes + 1)])
+                    self._left.pop(key, None)
+                self._open[key] = lane
+                self._open.move_to_end(key)
+                lane.used = time.monotonic()
+        return lane
 
     def _opened(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
         directory = private(self._settings.directory) / key
@@ -270,25 +368,38 @@ class Lanes:
         config = attrs.evolve(self._settings.config, output_reservation=0)
         if (directory / "master.jsonl").exists():
             try:
-                session = GCSession.open(directory, config)
+                session = GCSession.open(directory, config, plugins=self._plugins)
             except LogError as error:
                 _log.warning("lane cannot be opened", lane=key, error=str(error)[:500])
                 directory = directory.with_name(f"{key}-{uuid.uuid4().hex[:8]}")
         if session is None:
-            session = GCSession(config, format=format_name, model=content.model or None, directory=directory)
-            meta = {"client": lane_id.client, "format": format_name, "name": lane_id.name, "parent": lane_id.parent}
-            (directory / _META).write_text(json.dumps(meta))
-        reserved = self._settings.config.output_reservation
-        lane = Lane(key=key, id=lane_id, format=format_name, session=session, reply_tokens=reserved)
+            session = GCSession(
+                config, format=format_name, model=content.model or None, directory=directory, plugins=self._plugins
+            )
+            made = LaneFile(client=lane_id.client, format=format_name, name=lane_id.name, parent=lane_id.parent)
+            made.write(directory)
+        reserved, file = self._settings.config.output_reservation, LaneFile.read(directory)
+        lane = Lane(
+            key=key, id=lane_id, format=format_name, session=session, file=file, tools=file.has_tools,
+            reply_tokens=reserved,
+        )  # fmt: skip
         session.listen(lambda event: self._heard(lane, event))
-        self._open[key] = lane
-        self._left.pop(key, None)
         return lane
 
     def _heard(self, lane: Lane, event: Event) -> None:
         lane.heard(event)
         if self._listener is not None:
             self._listener(lane, event)
+
+    def _ends_of(self, scope: str, messages: Sequence[Any]) -> tuple[str, ...]:
+        """Return the ends of a history; what is in the last list of a lane that began so is not hashed again."""
+        first = next((place for place, message in enumerate(messages, 1) if _is_users(message)), len(messages))
+        head = ends_of(messages[:first])
+        with self._mutex:
+            lane = self._open.get(self._heads.get((scope, head[-1]), "")) if head else None
+        if lane is None and first == len(messages):
+            return head
+        return ends_of(messages, None if lane is None else lane.session)
 
     def _by_history(self, lane_id: LaneId, ends: Sequence[str]) -> str:
         """Return the key of the lane whose history this one continues, but for its last messages; "" for none."""
@@ -303,33 +414,49 @@ class Lanes:
         if scope in self._searched:
             return ""
         self._searched.add(scope)
-        found = self._settings.directory.glob(f"{scope}-*/{_META}")
+        found = self._settings.directory.glob(f"{scope}-*/{NAME}")
         latest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)[:MOST_SEARCHED]
         for path in reversed(latest):
-            self._ends.update(
-                dict.fromkeys(((scope, end) for end in _read_meta(path).get("ends", ())), path.parent.name)
-            )
+            for end in ends_in(path.parent, LOOSE_END + 1):
+                self._ends[scope, end] = path.parent.name
         return self._known(wanted)
 
     def _remember(self, lane: Lane, ends: Sequence[str]) -> None:
+        """Write down by what the lane is found again, if that is news."""
+        last, scope = tuple(ends[-1 - LOOSE_END :]), lane.id.scope
         with self._mutex:
-            self._ends.update(dict.fromkeys(((lane.id.scope, end) for end in ends), lane.key))
-        path = self._settings.directory / lane.key / _META
-        path.write_text(json.dumps({**_read_meta(path), "ends": list(ends)}))
+            for known, found in ((self._ends, last), (self._heads, ends[:1])):
+                for end in found:
+                    known[scope, end] = lane.key
+                    known.move_to_end((scope, end))
+                while len(known) > MOST_ENDS:
+                    known.popitem(last=False)
+        news = [end for end in last if end not in lane.ends]
+        if news:
+            add_ends(lane.session.directory, news)
+            lane.ends = last
+        if lane.tools != lane.file.has_tools:
+            lane.file = attrs.evolve(lane.file, has_tools=lane.tools)
+            lane.file.write(lane.session.directory)
 
 
-def ends_of(messages: Sequence[Any]) -> tuple[str, ...]:
+def ends_of(messages: Sequence[Any], session: GCSession | None = None) -> tuple[str, ...]:
     """
     Return a digest of each head of a history that includes a user message, the shortest first: what a conversation
-    without an id is known by.
+    without an id is known by. A session that may know the messages spares their hashing.
     """
+    digests = map(digest_of_given, messages) if session is None else session.port.digests(messages)
     running, ends, asked = hashlib.blake2b(digest_size=16), [], False
-    for message in messages:
-        running.update(bytes.fromhex(digest_of_given(message)))
-        asked = asked or message.get("role") == "user"
+    for message, digest in zip(messages, digests, strict=True):
+        running.update(bytes.fromhex(digest))
+        asked = asked or _is_users(message)
         if asked:
             ends.append(running.hexdigest())
     return tuple(ends)
+
+
+def _is_users(message: Mapping[str, Any]) -> bool:
+    return message.get("role") == "user"
 
 
 def tokens_left_out(given: Sequence[Any], sent: Sequence[Any]) -> int:
@@ -355,14 +482,11 @@ def _letters(value: object) -> int:
     return sum(map(_letters, value)) if isinstance(value, list) else 0
 
 
+def begins_aside(lane_id: LaneId, content: Content) -> bool:
+    """True for a request without tools that comes before an agent's conversation: a title is asked for first."""
+    return lane_id.is_agent and not content.tools and not _is_answered(content)
+
+
 def _is_answered(content: Content) -> bool:
     """True if a list has a reply of the model's."""
     return any(isinstance(each, Mapping) and each.get("role") in {"assistant", "model"} for each in content.messages)
-
-
-def _read_meta(path: Path) -> Mapping[str, Any]:
-    try:
-        meta = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-    return meta if isinstance(meta, Mapping) else {}

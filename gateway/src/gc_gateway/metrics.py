@@ -1,4 +1,4 @@
-"""What the gateway counts, as OpenTelemetry instruments; ``/metrics`` shows them in Prometheus' text form."""
+"""The gateway's counters, as OpenTelemetry instruments; ``/metrics`` shows them in Prometheus' text form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 class Metrics:
     """
-    Counters of one gateway, in a registry of its own.
+    Counters of one gateway, in a separate registry.
 
     Args:
         open_lanes: Returns the number of lanes in memory.

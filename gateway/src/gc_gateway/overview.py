@@ -11,12 +11,14 @@ class Collected:
     One collection.
 
     Attributes:
+        id: Its id in the log.
         at: When, in seconds since 1970.
         reason: Why it ran.
         tokens_freed: Tokens that the request lost.
 
     """
 
+    id: str
     at: float
     reason: str
     tokens_freed: int

@@ -1,7 +1,7 @@
 """
 The live page of a gateway: its lanes as they fill, each with its report.
 
-What clients send stands nowhere in the page's markup: its script is given JSON, and sets texts. The report of a lane
+What clients send is never part of the page's markup: its script is given JSON, and sets texts. The report of a lane
 needs the extra ``report``.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-import re
 import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -26,6 +25,7 @@ from gc_core.errors import ConfigError, LogError
 from gc_gateway.access import is_loopback, is_token, path_of, without_token
 from gc_gateway.bodies import read_body
 from gc_gateway.errors import GatewayError
+from gc_gateway.lane_ids import is_key
 from gc_gateway.lanes import Lanes
 from gc_gateway.settings import Settings
 
@@ -33,10 +33,9 @@ LOOK_SECONDS: Final = 0.25
 """Between two looks at the lanes, while a page is open."""
 
 ALIVE_SECONDS: Final = 15.0
-"""Without news a page is sent a comment after so long: a connection that is gone is noticed then."""
+"""Without news a page is sent a comment after so long: a closed connection is noticed then."""
 
 _HERE = Path(__file__).parent
-_KEY = re.compile(r"[0-9a-f]+(?:-[0-9a-f]+)+")
 _FORM_BYTES = 10_000
 _POLICY = "default-src 'none'; img-src data:; base-uri 'none'; frame-ancestors 'none'; "
 _REPORT = _POLICY + "form-action 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
@@ -71,7 +70,7 @@ class Page:
 
     Args:
         settings: Those of the gateway.
-        lanes: What is shown.
+        lanes: The lanes to show.
 
     """
 
@@ -91,7 +90,7 @@ class Page:
         if not _is_asked(request, whole if path is None else path):
             return None
         if not self._settings.token and not is_loopback(request.headers.get("host", "")):
-            return _notice(403, "<p>This page is shown to http://127.0.0.1 and http://localhost alone.</p>")
+            return _notice(403, "<p>This page is only shown to http://127.0.0.1 and http://localhost.</p>")
         if path is None:
             return await self._sign_in(request)
         return await self._shown(whole, path) if request.method == "GET" else None
@@ -143,7 +142,7 @@ class Page:
 
     def _report(self, key: str) -> Response:
         directory = self._settings.directory / key
-        if not _KEY.fullmatch(key) or not (directory / "master.jsonl").is_file():
+        if not is_key(key) or not (directory / "master.jsonl").is_file():
             return _notice(404, "<p>There is no such lane.</p>")
         try:
             body = report_of(directory, self._name(key))

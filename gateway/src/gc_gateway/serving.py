@@ -1,4 +1,4 @@
-"""Runs a gateway: on a port until it is stopped, or in a thread beside a program."""
+"""Runs a gateway: on a port until it is stopped, or in a thread of a program."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from gc_gateway.errors import GatewayError
 from gc_gateway.settings import Settings
 
 _START_SECONDS = 20.0
+
+KEPT_SECONDS = 75
+"""An idle connection is kept longer than clients keep theirs (httpx five seconds): else one may end as it is used."""
 
 
 class _Server(uvicorn.Server):
@@ -51,10 +54,10 @@ def base_url(listening: socket.socket, settings: Settings) -> str:
 
 
 def server(gateway: Gateway) -> uvicorn.Server:
-    """Return the server, without an access log of its own and without WebSockets."""
+    """Return the server, without its own access log and without WebSockets."""
     config = uvicorn.Config(
         gateway.app(), log_config=None, access_log=False, ws="none", server_header=False, date_header=False,
-        timeout_graceful_shutdown=10, lifespan="on",
+        timeout_graceful_shutdown=10, lifespan="on", timeout_keep_alive=KEPT_SECONDS,
     )  # fmt: skip
     return _Server(config, gateway)
 
@@ -65,9 +68,10 @@ def serve(settings: Settings, started: Callable[[str], None]) -> None:
 
     ``started`` gets the base URL once connections are taken. Call it from the main thread. Raises GatewayError.
     """
-    listening = bound(settings)
-    serving = server(Gateway(settings))
+    gateway, listening = Gateway(settings), bound(settings)
+    serving = server(gateway)
     listening.listen()
+    gateway.listens_at(base_url(listening, settings))
     # The server takes the signals while it runs, and raises them anew when it has ended: they have been obeyed by then.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
@@ -78,7 +82,10 @@ def serve(settings: Settings, started: Callable[[str], None]) -> None:
 
 @contextlib.contextmanager
 def running(settings: Settings) -> Iterator[tuple[str, Gateway]]:
-    """Serve in a thread while the block runs; yields the base URL and the gateway."""
+    """
+    Serve in a thread while the block runs; yields the base URL and the gateway. Raises GatewayError if it does not
+    start.
+    """
     gateway, listening = Gateway(settings), bound(settings)
     serving = server(gateway)
     thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]}, name="gc-gateway", daemon=True)
@@ -91,6 +98,7 @@ def running(settings: Settings) -> Iterator[tuple[str, Gateway]]:
             waited.wait(0.01)
         if not serving.started:
             raise GatewayError("the gateway did not start")
+        gateway.listens_at(base_url(listening, settings))
         yield base_url(listening, settings), gateway
     finally:
         serving.should_exit = True

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from gc_core import GCConfig, load_config
-from gc_gateway.access import LOOPBACK
+from gc_gateway.access import LOOPBACK, without_credentials
 from gc_gateway.dialects import DIALECTS
 from gc_gateway.errors import GatewayError
 
@@ -50,7 +50,7 @@ class Settings:
     default_window: int = 200_000
     body_bytes: int = 64_000_000
     idle_seconds: float = 600.0
-    open_lanes: int = 200
+    open_lanes: int = 100
     config: GCConfig = attrs.field(factory=lambda: GCConfig(strategy="gc_budget"))
 
     def __attrs_post_init__(self) -> None:
@@ -61,7 +61,9 @@ class Settings:
         for name, url in self.upstreams.items():
             parts = urlsplit(url)
             if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
-                raise GatewayError(f"upstream for {name} = {url!r}: expected a base URL such as https://host/path")
+                raise GatewayError(
+                    f"upstream for {name} = {without_credentials(url)!r}: expected a base URL such as https://host/path"
+                )
         if self.host not in LOOPBACK and not self.token:
             raise GatewayError(f"host = {self.host!r} is reachable by others: set a token, or listen on 127.0.0.1")
 
@@ -83,14 +85,15 @@ def load_settings(path: str | Path | None = None, **flags: Any) -> Settings:
 
     The file's ``[gc]`` table says how lanes collect. Raises GatewayError and ConfigError, naming the key.
     """
-    table = _table(Path(path)) if path is not None else {}
+    document = _document(Path(path)) if path is not None else {}
+    table = _gateway(path, document)
     values = _merged(table, _from_environment(), {key: value for key, value in flags.items() if value is not None})
     known = {field.name for field in attrs.fields(Settings)} - {"config"}
     unknown = sorted(values.keys() - known)
     if unknown:
         raise GatewayError(f"[gateway] has no key {unknown[0]!r}; it has {sorted(known)}")
-    values["directory"] = Path(values.get("directory") or _home() / "lanes")
-    return Settings(**values, config=_config(path))
+    values["directory"] = Path(values.get("directory") or lanes_directory())
+    return Settings(**values, config=_config(path if "gc" in document else None))
 
 
 def _merged(*sources: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,11 +117,18 @@ def _config(path: str | Path | None) -> GCConfig:
     return config if config.strategy != GCConfig().strategy else attrs.evolve(config, strategy="gc_budget")
 
 
-def _table(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get("gateway", {})
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise GatewayError(f"{path} cannot be read: {error}") from error
+
+
+def _gateway(path: str | Path | None, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of the gateway. Raises GatewayError where a file has neither that nor one of the library's."""
+    if document and not {"gateway", "gc"} & document.keys():
+        raise GatewayError(f"{path} has neither a table [gateway] nor a table [gc]; it has {sorted(document)}")
+    table = document.get("gateway", {})
     if not isinstance(table, dict):
         raise GatewayError(f"{path}: gateway = {table!r}: expected a table")
     return table
@@ -139,8 +149,10 @@ def _from_environment() -> dict[str, Any]:
     return {**found, **({"upstreams": given} if given else {})}
 
 
-def _home() -> Path:
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "gc-gateway"
+def lanes_directory() -> Path:
+    """Return the directory of the lanes where neither a flag nor a file names one."""
+    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    return Path(os.environ.get(f"{PREFIX}DIRECTORY") or home / "gc-gateway" / "lanes")
 
 
 def _listed_window(model: str) -> int:

@@ -11,7 +11,7 @@ _HOP = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer"}
     | {"transfer-encoding", "upgrade", "host", "content-length"}
 )
-"""Headers that belong to one connection (RFC 9110, section 7.6.1), and those that are made anew."""
+"""Headers that belong to one connection (RFC 9110, section 7.6.1), and those that are set again."""
 
 _OWN = frozenset({"x-gc-lane", "x-gc-token"})
 
@@ -61,7 +61,7 @@ class Upstream:
     async def send(self, request: Forwarded) -> httpx2.Response:
         """Send it; the response has its headers, and its body is still to be read. Raises httpx2.HTTPError."""
         built = self._client.build_request(
-            request.method, request.url, headers=list(request.headers), content=request.body
+            request.method, request.url, headers=[_as_sent(*pair) for pair in request.headers], content=request.body
         )
         if not any(name.lower() == "accept-encoding" for name, _ in request.headers):
             built.headers.pop("accept-encoding", None)
@@ -70,6 +70,15 @@ class Upstream:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+def received(response: httpx2.Response) -> list[tuple[str, str]]:
+    """Return the headers of a response, byte for byte a letter each."""
+    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
+
+
+def _as_sent(name: str, value: str) -> tuple[bytes, bytes]:
+    return name.encode("latin-1"), value.encode("latin-1")
 
 
 async def raw(response: httpx2.Response) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""The usage that a provider reports in a reply, read beside the bytes as they pass."""
+"""The usage that a provider reports in a reply, read from the bytes as they pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_BYTES: Final = 8_000_000
 
 class UsageReader:
     """
-    Reads usage reports from a reply, chunk by chunk. What it cannot read it passes over.
+    Reads usage reports from a reply, chunk by chunk. It skips what it cannot read.
 
     Attributes:
         usage: The provider's own report, its parts merged; None before there is one.
@@ -44,7 +44,7 @@ class UsageReader:
             self._decode = None
 
     def end(self) -> None:
-        """The reply is complete."""
+        """Take the end of the reply."""
         if self._rest and not self._streams and self._decode is not None:
             self._take(self._rest)
         self._rest = b""

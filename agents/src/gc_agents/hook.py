@@ -1,0 +1,127 @@
+"""
+``gc-hook``: what Claude Code's hooks start. It has to answer in 150 ms and may not break the agent.
+
+So it imports little, and only where it is needed. Whatever goes wrong, nothing is printed and the exit status is 0: the
+agent goes on as if gc-core were not there. What happened stands in ``hooks.log``, which ``ctxgc doctor`` reads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gc_agents.agent_folder import AgentFolder
+from gc_agents.places import LONGEST, followed_of, lanes_of
+from gc_core.isolation import isolated
+
+LOG_NAME: Final = "hooks.log"
+
+MOST_INPUT_BYTES: Final = 1_000_000
+"""A longer input is left as it is: a hook has no time for it."""
+
+MOST_LOG_BYTES: Final = 100_000
+"""A log that is longer begins anew."""
+
+_CLAUDE_CODE: Final = "claude-code"
+_MOST_CARRIED: Final = 20_000
+
+
+def main() -> int:
+    """Answer one hook: its input is JSON on standard input, its answer what Claude Code expects. Returns 0."""
+    environ = os.environ
+    with isolated() as attempt:
+        given = sys.stdin.buffer.read(MOST_INPUT_BYTES + 1)
+        answer = answer_to(given, environ)
+        if answer:
+            sys.stdout.write(answer)
+            sys.stdout.flush()
+    if attempt.error is not None:
+        with isolated():  # a full disk: nobody is told then
+            _note(environ, f"{type(attempt.error).__name__}: {attempt.error}")
+    return 0
+
+
+def answer_to(given: bytes, environ: Mapping[str, str]) -> str:
+    """Return what a hook prints for its input; "" for nothing. Raises whatever goes wrong."""
+    if len(given) > MOST_INPUT_BYTES:
+        raise ValueError(f"an input of more than {MOST_INPUT_BYTES:,} bytes was left as it is")
+    told = json.loads(given)
+    folder = AgentFolder.of(followed_of(environ), _CLAUDE_CODE, told["session_id"])
+    match told["hook_event_name"]:
+        case "PostToolUse":
+            return _after_tool(told, folder) if len(given) > LONGEST else ""
+        case "PreCompact":
+            return _before_compaction(told, folder, environ)
+        case "SessionStart":
+            return _at_start(told, folder)
+    return ""
+
+
+# -- the events --------------------------------------------------------------------------------------------------------
+
+
+def _after_tool(told: Mapping[str, Any], folder: AgentFolder) -> str:
+    """Shorten a long result, once its original is kept."""
+    from gc_agents.long_results import original_of, shortened_response
+
+    response, call = told.get("tool_response"), told["tool_use_id"]
+    shortened = shortened_response(told["tool_name"], response, call)
+    if shortened is None:
+        return ""
+    folder.keep(call, original_of(told["tool_name"], response))
+    return _specific("PostToolUse", updatedToolOutput=shortened)
+
+
+def _before_compaction(told: Mapping[str, Any], folder: AgentFolder, environ: Mapping[str, str]) -> str:
+    """Stop an automatic compaction while a gateway keeps the window; else name what the summary has to keep."""
+    if told.get("trigger") == "auto" and _is_behind_gateway(environ):
+        return json.dumps({"decision": "block", "reason": "the gateway keeps this window within its limit"})
+    carried = folder.carried(_MOST_CARRIED)
+    return (
+        f"Keep these rules and facts in the summary, word for word where they are rules:\n\n{carried}"
+        if carried
+        else ""
+    )
+
+
+def _at_start(told: Mapping[str, Any], folder: AgentFolder) -> str:
+    """Note where the transcript is; after a compaction, put back what has to stay."""
+    folder.note_transcript(told["transcript_path"])
+    carried = folder.carried(_MOST_CARRIED) if told.get("source") == "compact" else ""
+    return _specific("SessionStart", additionalContext=carried) if carried else ""
+
+
+def _specific(event: str, **more: object) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **more}})
+
+
+# -- inside ------------------------------------------------------------------------------------------------------------
+
+
+def _is_behind_gateway(environ: Mapping[str, str]) -> bool:
+    """True if the agent's base URL is that of a gateway which runs."""
+    url = environ.get("ANTHROPIC_BASE_URL", "").rstrip("/")
+    if not url:
+        return False
+    from gc_agents.announcements import running
+
+    return any(gateway.url.rstrip("/") == url for gateway in running(lanes_of(environ)))
+
+
+def _note(environ: Mapping[str, str], why: str) -> None:
+    """Add a line to the log of the hooks, for its owner alone."""
+    root = followed_of(environ)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = root / LOG_NAME
+    fresh = os.O_TRUNC if path.exists() and path.stat().st_size > MOST_LOG_BYTES else os.O_APPEND
+    line = " ".join(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {why}".split())[:500]
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | fresh, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123 - the mode
+        file.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""The callback for LiteLLM's proxy and SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Self
+
+from litellm.integrations.custom_logger import CustomLogger
+
+from gc_core import GCConfig, Usage, load_config
+from gc_core.errors import ContextOverflowError, MessageError
+from gc_core.integrations.lanes import Lanes, Plain, Turn, turn_in
+from gc_core.providers import format_named
+from gc_core.values.loggers import logger
+
+_log = logger("gc_litellm")
+
+_FORMATS: Final = {
+    "acompletion": "openai",
+    "aresponses": "responses",
+    "anthropic_messages": "anthropic",
+    "aanthropic_messages": "anthropic",
+    "agenerate_content": "gemini",
+    "agenerate_content_stream": "gemini",
+}
+"""By LiteLLM's word for a call."""
+
+_REMEMBERED: Final = 1_000
+"""Calls whose reports may still come."""
+
+CONFIG, DIRECTORY = "GC_LITELLM_CONFIG", "GC_LITELLM_DIRECTORY"
+"""Variables of a proxy: a TOML file with a table ``[gc]``, and the directory of the sessions' files."""
+
+
+class GCCallback(CustomLogger):
+    """
+    Sends what fits of each request: awaited calls of the SDK, and all of the proxy's, in every API that LiteLLM serves
+    for a reply. What the client holds stays whole.
+
+    A conversation is known by ``litellm_session_id`` or ``metadata["session_id"]``, else by its system text and first
+    message; behind the proxy also by the client's key. LiteLLM lets no callback send a refused request again: what a
+    refusal says of the window is learned, and the next request fits.
+
+    Args:
+        config: How it collects. Without one: ``gc_budget``, in the window of the model that is called first.
+        directory: The directory of the sessions' files; with one a conversation goes on in another process.
+        options: More keyword arguments for each ``GCSession``, such as ``summarizer`` and ``on_event``.
+
+    """
+
+    def __init__(self, config: GCConfig | None = None, *, directory: str | Path | None = None, **options: Any) -> None:
+        super().__init__()
+        self._lanes = {
+            name: Lanes(Plain(), format=name, config=config, directory=directory, **options)
+            for name in sorted(set(_FORMATS.values()))
+        }
+        self._calls: OrderedDict[str, tuple[str, Turn]] = OrderedDict()
+        self._newest: dict[str, str] = {}
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Return the callback of a proxy. Raises ConfigError for a bad file."""
+        path = os.environ.get(CONFIG)
+        return cls(load_config(path) if path else None, directory=os.environ.get(DIRECTORY))
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
+        """Put what fits in the place of the messages, when the deployment is known."""
+        name = _FORMATS.get(str(getattr(call_type, "value", call_type)))
+        turn = None if name is None else turn_in(name, _as_dicts(kwargs))
+        if turn is None:
+            return None
+        key = _key(kwargs, turn)
+        self._remember(str(kwargs.get("litellm_call_id")), key, turn)
+        try:
+            with self._lanes[turn.format].lane(key, turn.call.model) as lane:
+                sent = await asyncio.to_thread(lane.fitted, turn.call)
+        except (ContextOverflowError, MessageError) as error:
+            _log.warning("sent as it came", error=str(error)[:500])
+            return None
+        return dict(turn.with_messages(sent))
+
+    async def async_post_call_success_deployment_hook(self, request_data: Any, response: Any, call_type: Any) -> None:  # noqa: ARG002 - LiteLLM's signature
+        """Take the usage of a reply that is whole, before the next request of its conversation."""
+        usage = getattr(response, "usage", None) or (response.get("usage") if isinstance(response, dict) else None)
+        if usage is not None:
+            self._report(str(request_data.get("litellm_call_id")), usage)
+
+    async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:  # noqa: ARG002 - LiteLLM's signature
+        """Take the usage of a streamed reply, if nothing was sent since."""
+        usage = getattr(response_obj, "usage", None)
+        if usage is not None:
+            self._report(str(kwargs.get("litellm_call_id")), usage)
+
+    async def async_log_failure_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:  # noqa: ARG002 - LiteLLM's signature
+        """Learn from a refusal for length what the window is."""
+        key, turn = self._calls.pop(str(kwargs.get("litellm_call_id")), ("", None))
+        error = kwargs.get("exception")
+        if turn is None or error is None or format_named(turn.format).refused_size(error) is None:
+            return
+        with self._lanes[turn.format].lane(key, turn.call.model) as lane:
+            try:
+                await asyncio.to_thread(lane.recovered, turn.call, error)
+            except ContextOverflowError as overflow:
+                _log.warning("does not fit", error=str(overflow)[:500])
+
+    def close(self) -> None:
+        """Close the sessions; a conversation that goes on opens its own again."""
+        for lanes in self._lanes.values():
+            lanes.close()
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _remember(self, call: str, key: str, turn: Turn) -> None:
+        self._calls[call] = (key, turn)
+        self._newest[key] = call
+        while len(self._calls) > _REMEMBERED:
+            old, (of, _) = self._calls.popitem(last=False)
+            if self._newest.get(of) == old:
+                del self._newest[of]
+
+    def _report(self, call: str, usage: Any) -> None:
+        """Take a report, unless a newer request of the conversation was sent: it would be taken for that one's."""
+        key, turn = self._calls.pop(call, ("", None))
+        counts = _counts(usage)
+        if turn is not None and counts is not None and self._newest.get(key) == call:
+            with self._lanes[turn.format].lane(key, turn.call.model) as lane:
+                lane.report(counts)
+
+
+def _as_dicts(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call; a reply that the program has put back into its list is a model, not a dict."""
+    messages = kwargs.get("messages")
+    if not isinstance(messages, list):
+        return dict(kwargs)
+    dumped = [each.model_dump(exclude_none=True) if hasattr(each, "model_dump") else each for each in messages]
+    return {**kwargs, "messages": dumped}
+
+
+def _key(kwargs: Mapping[str, Any], turn: Turn) -> str:
+    metadata = {**(kwargs.get("litellm_metadata") or {}), **(kwargs.get("metadata") or {})}
+    named = kwargs.get("litellm_session_id") or metadata.get("session_id")
+    return f"{metadata.get('user_api_key_hash', '')}|{named or turn.key}"
+
+
+def _counts(usage: Any) -> Usage | None:
+    """Return LiteLLM's usage, in whichever API's words."""
+    report = usage if isinstance(usage, Mapping) else usage.model_dump()
+    sent = report.get("prompt_tokens") or report.get("input_tokens") or 0
+    details = report.get("prompt_tokens_details") or report.get("input_tokens_details") or {}
+    if not sent:
+        return None
+    beside = 0 if "prompt_tokens" in report else report.get("cache_read_input_tokens") or 0
+    return Usage(
+        input_tokens=sent + beside,
+        output_tokens=report.get("completion_tokens") or report.get("output_tokens") or 0,
+        cache_read_tokens=beside or details.get("cached_tokens") or 0,
+    )

@@ -1,10 +1,11 @@
 """
-What a collector could learn while it runs, and whether that wins: measured over the sized sessions of the corpus.
+Ideas that learn while a collector runs, and their gain: measured over the sized sessions of the corpus.
 
-Four ideas beside ``gc_progressive`` and ``gc_rolling`` at their defaults: settings that follow the session's own misses
-(``adaptive``), recall ahead of the step (``prefetch``), shares by what was used again in other sessions (``priors``),
-settings by the provider's prices (``packing``). ``python -m benchmarks.adaptive prefetch`` measures one of them alone.
-None is in the product: ``docs/measurements.md`` says why. One process, half a minute of processor time a row.
+Four ideas compared with ``gc_progressive`` and ``gc_rolling`` at their defaults: settings that follow the session's own
+misses (``adaptive``), recall ahead of the step (``prefetch``), shares by what was used again in other sessions
+(``priors``), settings by the provider's prices (``packing``). ``python -m benchmarks.adaptive prefetch`` measures one
+of them alone. None is in the product: ``docs/measurements.md`` says why. One process, half a minute of processor time a
+row.
 """
 
 from __future__ import annotations

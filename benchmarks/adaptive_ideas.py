@@ -1,5 +1,6 @@
 """
-What ``benchmarks.adaptive`` tries: settings that follow the misses, recall ahead of the step, priors of other sessions.
+The ideas of ``benchmarks.adaptive``: settings that follow the misses, recall ahead of the step, priors of other
+sessions.
 
 The first two reach into the session's gears: a strategy is pure, and its triggers are read once.
 """

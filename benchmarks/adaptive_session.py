@@ -63,7 +63,7 @@ class TriedSession(GCSession):
 
     @property
     def economics(self) -> Economics | None:
-        """The prices that it was told."""
+        """The prices that it was given."""
         meter = self._core.meter
         return meter.economics if isinstance(meter, _TriedMeter) else None
 
@@ -96,7 +96,10 @@ def replayed(
     hand: Hand | None = None,
     economics: Economics | None = None,
 ) -> ReplayReport:
-    """A session replayed as ``ctxgc.evaluation.replay`` does, with a hand in it; collections and times are not told."""
+    """
+    A session replayed as ``ctxgc.evaluation.replay`` does, with an experiment in it; collections and times are not
+    reported.
+    """
     config = GCConfig(context_limit=window, output_reservation=0, reread_guard="off")
     session = TriedSession(config, format=transcript.format, strategy=strategy)
     session.hand, session.economics = hand or Hands(), economics

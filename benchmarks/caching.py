@@ -1,8 +1,8 @@
 """
-What sessions would have cost at Anthropic's cache rules and prices, collected and not, and which targets that misses.
+The cost of sessions at Anthropic's cache rules and prices, with and without collection, and the missed targets.
 
 The provider's cache is simulated (``ctxgc.evaluation.priced_replay``). The sized sessions of ``benchmarks.sized`` are
-replayed with the gaps left out; those that Claude Code recorded tell times, and are replayed with them too.
+replayed with the gaps left out; those that Claude Code recorded have times, and are replayed with them too.
 ``docs/measurements.md`` says how to read it.
 """
 
@@ -133,11 +133,11 @@ def priced(task: Task) -> list[Priced]:
     transcript = read_transcript(task.path)
     found = []
     for strategy in STRATEGIES:
-        heard, plugins = _Majors(), Plugins.discover()
-        plugins.register(heard)
+        reported, plugins = _Majors(), Plugins.discover()
+        plugins.register(reported)
         config = GCConfig(context_limit=task.window, strategy=strategy)
         replay = price(transcript, model=task.model, config=config, plugins=plugins)
-        found.append(Priced(task=task, strategy=strategy, replay=replay, majors=heard.count))
+        found.append(Priced(task=task, strategy=strategy, replay=replay, majors=reported.count))
     return found
 
 

@@ -1,7 +1,7 @@
 """
-How much shorter condensed output is (L1) under ``gc_progressive``, in the last window of each sized session.
+The ratio of originals to condensed output (L1) under ``gc_progressive``, in the last window of each sized session.
 
-A line a window: condensed items, and the tokens of their originals to those that stand for them.
+A line a window: condensed items, and the tokens of their originals per token of the stubs.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def main() -> None:
         ends = [list(condensed(task)) for path in session_files() for task in sized(path, (window,))]
         ratios = [ratio(items) for items in ends if items]
         everything = [item for items in ends for item in items]
-        told = f"{ratio(everything):.1f} | {min(ratios):.1f} | {max(ratios):.1f}"
-        print(f"| {window:,} | {len(ends)} | {len(everything)} | {told} |")
+        cells = f"{ratio(everything):.1f} | {min(ratios):.1f} | {max(ratios):.1f}"
+        print(f"| {window:,} | {len(ends)} | {len(everything)} | {cells} |")
 
 
 def condensed(task: Task) -> Iterator[Item]:

@@ -1,8 +1,8 @@
 """
-How far the anchored estimate is from what the provider reported, and how fast counting is.
+The error of the anchored estimate against the provider's reports, and the speed of counting.
 
 Claude Code's transcripts record the usage of each call. Before each one the input is estimated as a session would:
-last report, plus own counts of what is new since, times the ratio learned so far. What the transcript lacks is missed:
+last report, plus own counts of newer content, times the ratio learned so far. What the transcript lacks is missed:
 system text and tool schemas (they are in the first report), and reminders that the client puts in without recording.
 The first call of a session has no report before it, and the first after a compaction none of the same conversation:
 they are listed apart, as "unanchored". The largest errors in the table are calls after the user had left the client

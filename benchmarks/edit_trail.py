@@ -1,4 +1,4 @@
-"""What a session's collections took from the lines that edits quote, and where these lines still stand."""
+"""Removals of lines that edits quote by a session's collections, and the places where these lines still are."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Line:
 
     Attributes:
         text: The line.
-        back: Messages since it last stood in the recording.
-        stands: In what it stands in the request, in words; "" where it does not.
-        loss: What took it out last, in words; "" where nothing did.
+        back: Messages since its last occurrence in the recording.
+        holder: The item that shows it in the request, in words; "" if none does.
+        loss: Its last removal, in words; "" if there was none.
 
     """
 
     text: str
     back: int
-    stands: str
+    holder: str
     loss: str
 
 
@@ -69,12 +69,12 @@ class Trail:
         if removals:
             self._compare(items, removals, call)
 
-    def line(self, line: QuotedLine, session: GCSession, *, stands: bool) -> Line:
+    def line(self, line: QuotedLine, session: GCSession, *, is_shown: bool) -> Line:
         """What there is to tell of a line."""
-        holders = [item for item in session.items() if line.text in quotable_lines(item.text)] if stands else []
+        holders = [item for item in session.items() if line.text in quotable_lines(item.text)] if is_shown else []
         best = max(holders, key=lambda item: (item.form is Form.WHOLE, _number(item)), default=None)
-        words = "" if not stands else ELSEWHERE if best is None else described(best)
-        return Line(text=line.text, back=line.back, stands=words, loss=self._losses.get(line.text, ""))
+        words = "" if not is_shown else ELSEWHERE if best is None else described(best)
+        return Line(text=line.text, back=line.back, holder=words, loss=self._losses.get(line.text, ""))
 
     def _compare(self, items: Iterable[Item], removals: Iterable[GCRemovalItem], call: int) -> None:
         by_item: defaultdict[str, list[GCRemovalItem]] = defaultdict(list)

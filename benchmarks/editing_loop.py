@@ -5,7 +5,7 @@ An agent that edits by exact replacement from what its prompt shows, and reads a
 the recorded sessions that edit, message by message, in a window of a third of their length: how many calls and tokens
 it takes with each strategy, baseline and peer. It prints Markdown.
 
-Before a recorded message that edits, every line that its edits replace has to stand in the prompt, whole. Where one
+Before a recorded message that edits, every line that its edits replace has to be in the prompt, whole. Where one
 does not, the agent makes one more call: it reads the file again, or recalls what a reference in the prompt names. No
 model is there: what the agent says is recorded, and it knows what it is about to edit.
 """
@@ -70,7 +70,7 @@ MOST_LINES = 200
 
 _FORMAT = "openai"
 _UNKNOWN = "\0"
-"""A line of a file that nobody has shown yet."""
+"""A line of a file that has not been shown yet."""
 
 _PATH_KEYS = ("file_path", "path", "filePath", "filename", "absolute_path", "target_file")
 _CONTENT_KEYS = ("content", "file_text", "contents")
@@ -305,7 +305,7 @@ def _arguments(call: Part) -> Mapping[str, Any]:
 
 
 def _replacements(value: Any) -> Iterator[tuple[str, str]]:
-    """Old and new texts, wherever they stand beside each other in the arguments of a call."""
+    """Old and new texts, wherever they are adjacent in the arguments of a call."""
     if isinstance(value, dict):
         old, new = _first(value, sorted(REPLACED_KEYS), str), _first(value, _NEW_KEYS, str)
         if old and new is not None:
@@ -382,7 +382,7 @@ class _Strategy:
 
 @attrs.define
 class _InStep:
-    """A baseline that is told places of the recording: the oracle looks up by them what comes."""
+    """A baseline that gets places of the recording: with them the oracle looks ahead."""
 
     baseline: Baseline
     place: int = 0
@@ -420,7 +420,7 @@ class _Baseline:
 
 @attrs.define(kw_only=True)
 class _Peer:
-    """A peer in a process of its own, which is told what is new; the history is mended as for a baseline."""
+    """A peer in a separate process, which gets new messages; the history is repaired as for a baseline."""
 
     process: AdapterProcess
     history: BaselineSession
@@ -428,7 +428,7 @@ class _Peer:
     errors: list[str] = attrs.field(factory=list)
     _calls: int = attrs.field(default=0, init=False)
     _dead: bool = attrs.field(default=False, init=False)
-    _told: int = attrs.field(default=0, init=False)
+    _announced: int = attrs.field(default=0, init=False)
     _written: dict[str, Payload] = attrs.field(factory=dict, init=False)
 
     def append(self, message: Payload) -> None:
@@ -445,7 +445,7 @@ class _Peer:
 
     def _answer(self, messages: Sequence[Payload]) -> list[Payload] | None:
         """What the peer would send; None where it failed."""
-        new, self._told = messages[self._told :], len(messages)
+        new, self._announced = messages[self._announced :], len(messages)
         self._calls += 1
         if self._dead:
             return None
@@ -495,7 +495,7 @@ def _process(peer: Peer, transcript: Transcript, config: GCConfig, home: Path) -
 
 
 def _open(session: GCSession | BaselineSession, transcript: Transcript) -> None:
-    """What stands before the first message."""
+    """The content before the first message."""
     if transcript.system:
         names = ["base", *(f"part_{number}" for number in range(2, len(transcript.system) + 1))]
         parts = dict(zip(names, transcript.system, strict=True))
@@ -574,7 +574,7 @@ class _Loop:
                 self._reply(message)
             else:
                 self._append(message)
-            self._tell_files(message)
+            self._note_files(message)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -603,8 +603,8 @@ class _Loop:
 
     def _missing(self, edits: Sequence[Sequence[QuotedLine]], request: Request | None) -> list[list[QuotedLine]]:
         """What the edits quote and the request does not show, of each edit that misses something."""
-        stands = self.texts.lines_of(request) if edits and request is not None else frozenset()
-        lost = ([line for line in edit if line.text not in stands] for edit in edits)
+        shown = self.texts.lines_of(request) if edits and request is not None else frozenset()
+        lost = ([line for line in edit if line.text not in shown] for edit in edits)
         return [lines for lines in lost if lines]
 
     def _fetch(self, request: Request, missing: Sequence[QuotedLine], path: str) -> None:
@@ -614,11 +614,11 @@ class _Loop:
         if self.originals is not None and number is not None:
             self._fetched("recall", {"reference": f"i{number}"}, self.originals.text(number))
         else:
-            text = self.files.around(lines, path) or self._last_stood(missing)
+            text = self.files.around(lines, path) or self._last_holders(missing)
             self._fetched("read_again", {"path": path} if path else {}, text)
 
-    def _last_stood(self, missing: Sequence[QuotedLine]) -> str:
-        """The texts in which these lines last stood."""
+    def _last_holders(self, missing: Sequence[QuotedLine]) -> str:
+        """The texts in which these lines last occurred."""
         holders: dict[int, set[str]] = {}
         for line in missing:
             holders.setdefault(line.holder, set()).add(line.text)
@@ -641,7 +641,7 @@ class _Loop:
         self.keeper.append(message)
         self.meter.hear(message)
 
-    def _tell_files(self, message: Payload) -> None:
+    def _note_files(self, message: Payload) -> None:
         for part in format_named(_FORMAT).read(message):
             if part.kind is ItemKind.TOOL_CALL:
                 self._called[part.call_id] = part
@@ -736,7 +736,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn"), initializer=quiet) as pool:
         named = [path for path in session_files() if _has_part(path.name, options.sessions)]
         paths = [path for path, fits in zip(named, pool.map(is_editing, named), strict=True) if fits]
-        # Those of one session stand side by side: it is read once.
+        # Those of one session are adjacent: it is read once.
         tasks = [Task(path=path, system=system) for path in paths for system in systems]
         done = []
         for outcome in pool.map(_outcome, tasks):
@@ -761,7 +761,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.editing_loop", description=__doc__.partition("\n\n")[0])
     parser.add_argument("--systems", nargs="*", default=[], help="how their names begin; default: all")
     parser.add_argument("--sessions", nargs="*", default=[], help="parts of the sessions' names; default: all")
-    parser.add_argument("--no-peers", action="store_true", help="strategies and baselines alone")
+    parser.add_argument("--no-peers", action="store_true", help="only strategies and baselines")
     parser.add_argument("--json", type=Path, help="write the figures of each session here")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.systems if not any(one.label.startswith(name) for one in SYSTEMS)]

@@ -1,5 +1,5 @@
 """
-Edits, one by one: which of their lines the window no longer showed, what had removed them, and what stands there.
+Edits, one by one: the lines that the window no longer showed, their removals, and the content there now.
 
 ``python -m benchmarks.edits --json FILE`` goes through the sized sessions at two windows with ``gc_rolling`` and writes
 what it found of every edit that quotes lines of its history. ``--before FILE`` compares with such a file of an earlier
@@ -56,7 +56,7 @@ class Edit:
         call: Number of the model call, from 1 on.
         place: Which edit of the call it is, from 0 on.
         file: What is edited, its last two names; "" where the call names none.
-        lines: The lines that it replaces and that stood in the history.
+        lines: The lines that it replaces and that occur in the history.
 
     """
 
@@ -69,13 +69,13 @@ class Edit:
 
     @property
     def key(self) -> tuple[str, int, int, int]:
-        """What tells it from all others."""
+        """Its identity."""
         return self.session, self.window, self.call, self.place
 
     @property
     def missing(self) -> tuple[Line, ...]:
-        """Those that stand nowhere in the request."""
-        return tuple(line for line in self.lines if not line.stands)
+        """Those that occur nowhere in the request."""
+        return tuple(line for line in self.lines if not line.holder)
 
 
 @attrs.frozen(kw_only=True)
@@ -190,7 +190,7 @@ class _Walk:
 
     def _edits_at(self, place: int, call: int, request: Request | None) -> Iterator[Edit]:
         edits = self.quotes.edits.get(place, ())
-        stands = _stands(request, self.transcript.format) if edits and request else frozenset[str]()
+        shown = _lines_shown(request, self.transcript.format) if edits and request else frozenset[str]()
         files = _files(self.transcript.messages[place], edits, self.transcript.format)
         for number, (lines, file) in enumerate(zip(edits, files, strict=True)):
             yield Edit(
@@ -199,7 +199,7 @@ class _Walk:
                 call=call,
                 place=number,
                 file=file,
-                lines=tuple(self.trail.line(line, self.session, stands=line.text in stands) for line in lines),
+                lines=tuple(self.trail.line(line, self.session, is_shown=line.text in shown) for line in lines),
             )
 
 
@@ -210,7 +210,7 @@ def _request(session: GCSession) -> Request | None:
         return None
 
 
-def _stands(request: Request, format: str) -> frozenset[str]:  # noqa: A002 - the word users know it by
+def _lines_shown(request: Request, format: str) -> frozenset[str]:  # noqa: A002 - the word users know it by
     form = format_named(format)
     heads = (str(block.get("text", "")) for block in request.system)
     texts = (text for payload in request.messages for text in message_texts(payload, form))
@@ -274,10 +274,10 @@ def _counts(window: int, pairs: Sequence[Pair]) -> str:
 
 def _gained_row(pair: Pair) -> str:
     line = max(pair.before.missing, key=lambda line: (len(line.text) <= MOST_CHARS, len(line.text)))
-    stands = next(each.stands for each in pair.now.lines if each.text == line.text)
+    holder = next(each.holder for each in pair.now.lines if each.text == line.text)
     source, _, rest = pair.now.session.rpartition("--")
     name = f"{source}--{rest[:12]}" if source else rest
-    return row(name, f"{pair.now.window:,}", pair.now.call, f"`{pair.now.file}`", _code(line.text), line.loss, stands)
+    return row(name, f"{pair.now.window:,}", pair.now.call, f"`{pair.now.file}`", _code(line.text), line.loss, holder)
 
 
 def _code(text: str) -> str:

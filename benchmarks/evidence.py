@@ -1,5 +1,5 @@
 """
-Evidence of another kind than names: what of planted facts and of hand-labelled lines a collector keeps.
+Evidence other than names: the planted facts and hand-labelled lines that a collector keeps.
 
 A fact is judged in the last request of its session, and in the first one after 1, 2 and 5 collections since it was
 said; a labelled line in the request of the call that needed it, where the whole history is above the threshold (below
@@ -336,7 +336,7 @@ def keeper(name: str, window: int, transcript: Transcript) -> GCSession | Baseli
     """
     A session that a strategy or a baseline keeps; nothing is reserved for replies, which are known.
 
-    What the transcript uses is not told: only the oracle would ask.
+    The identifiers that the transcript uses are not given: only the oracle would ask.
     """
     config = GCConfig(context_limit=window, output_reservation=0, strategy=STRATEGIES[0])
     for baseline in BASELINES:

@@ -1,5 +1,6 @@
 """
-The recorded session of ``make demo``, replayed under every strategy: figures for the READMEs, and what strategies do.
+The recorded session of ``make demo``, replayed under every strategy: figures for the READMEs, and the strategies'
+behaviour.
 
 ``python -m benchmarks.example`` replays it once a strategy, in seconds and without the corpus, and writes a table into
 the README of each strategy. ``tests/test_tables.py`` makes the same run and compares these tables, and the sentences

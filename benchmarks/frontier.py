@@ -1,5 +1,5 @@
 """
-How deep and how early: the whole frontier of ``gc_rolling`` over the sized sessions, and where other strategies stand.
+How deep and how early: the whole frontier of ``gc_rolling`` over the sized sessions, and other strategies' places.
 
 ``python -m benchmarks.frontier [--json FILE] [--from FILE] [--page FILE] [--image FILE]`` replays the sessions at six
 windows, collected down to several targets from several thresholds, and prints a table in Markdown; ``--from`` prints

@@ -1,4 +1,4 @@
-"""The replays of ``benchmarks.frontier``: which settings there are, and what each does over the sized sessions."""
+"""The replays of ``benchmarks.frontier``: the settings, and the results of each over the sized sessions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """What tells it from all others."""
+        """Its identity."""
         if self.target is None:
             return self.system
         limit = "" if self.base == Rolling().base_tokens else ", no limit"
@@ -74,7 +74,7 @@ class Setting:
 
 @attrs.frozen(kw_only=True)
 class AtWindow:
-    """What a setting does at one window."""
+    """The results of a setting at one window."""
 
     window: int
     edits_that_miss: float

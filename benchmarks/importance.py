@@ -1,10 +1,10 @@
 """
-Whether importance tells what will be used, and what it costs.
+How well importance predicts use, and its cost.
 
 A recorded session is cut in half. The items of the first half are scored with what was known then, the first request as
 objective. Those that show a name which the agent uses in the second half, in a text or a call, should score above the
 others: the area under the curve (AUC) is the share of pairs in which they do; 0.5 is chance. Only items that name
-something are compared. Beside it stand two simple orders: the newest first, and the most names first.
+something are compared. It is compared with two simple orders: the newest first, and the most names first.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Speed of scanning and of gc_budget's collections, beside that of counting; CPU time, medians of seven runs."""
+"""Speed of scanning and of gc_budget's collections, compared with counting; CPU time, medians of seven runs."""
 
 from __future__ import annotations
 

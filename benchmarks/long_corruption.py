@@ -46,7 +46,7 @@ class Recovery:
         before: Digest of the window before the collection.
         recovered: Digest of the window after the reply was refused.
         kept: No item of a message was lost.
-        told: The error's own words.
+        error_text: The error's own words.
         wrong_shown: The request showed the wrong value, and the right one nowhere.
         right_shown: The request of the retried step shows the right value, and the wrong one nowhere.
         calls: Model calls of the whole run.
@@ -59,7 +59,7 @@ class Recovery:
     before: str
     recovered: str
     kept: bool
-    told: str
+    error_text: str
     wrong_shown: bool
     right_shown: bool
     calls: int = 0
@@ -68,7 +68,7 @@ class Recovery:
 
 @attrs.define
 class _Liar:
-    """A summarizer that says what it is told to say, in one collection."""
+    """A summarizer that writes a given text, in one collection."""
 
     instead_of: str = ""
 
@@ -138,7 +138,7 @@ class _Runner:
             self.session.undo()
             self.session.release()
             return
-        told = self._refused(plant)
+        error_text = self._refused(plant)
         recovered = self._digest()
         kept = known <= self._ids()
         self._send()
@@ -149,7 +149,7 @@ class _Runner:
             before=before,
             recovered=recovered,
             kept=kept,
-            told=told,
+            error_text=error_text,
             wrong_shown=wrong,
             right_shown=right,
         )
@@ -207,7 +207,7 @@ def print_corruption(steps: int, strategy: str, window: int) -> None:
         ("the same messages are back", found.recovered == found.before),
         ("no item was lost", found.kept),
         ("the retried step shows the right value alone", found.right_shown),
-        ("what the error says", found.told),
+        ("what the error says", found.error_text),
         ("model calls, largest request", f"{found.calls:,}, {found.most:,} tokens of {window:,}"),
     ):
         print(f"- {name}: {value}")

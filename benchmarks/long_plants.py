@@ -1,8 +1,8 @@
 """
-What is planted into a long session: constraints, decisions with reasons, files worked on, errors with what fixed them.
+The plants of a long session: constraints, decisions with reasons, files worked on, errors with their fixes.
 
 The generator knows how people and agents write such things down, and nothing of how they are found. Each plant has a
-marker: two words that stand together nowhere else, in three of five plants as plain words, else as a name. Every fourth
+marker: two words that occur together nowhere else, in three of five plants as plain words, else as a name. Every fourth
 constraint and decision takes the place of an earlier one. Same seed, same plants.
 """
 

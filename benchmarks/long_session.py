@@ -56,7 +56,7 @@ class Said:
         step: Model calls so far, this one included when the message is a reply.
         message: The message, in OpenAI's shape.
         sown: What was planted in it.
-        repetition: How often the recorded sessions have been told before.
+        repetition: The number of earlier passes through the recorded sessions.
         place: Which reply of its repetition it is, from 0 on; -1 for what is planted, and for what is no reply.
 
     """

@@ -2,7 +2,7 @@
 A session of ten thousand model calls: how large, how quick, how much it costs, and what of it is still known.
 
 ``python -m benchmarks.longrun [--steps 10000] [--strategy gc_rolling] [--window 100000] [--corrupt]`` runs the stream
-of ``long_session`` through a session with a directory on disk. No model is beside it: the replies are the recorded
+of ``long_session`` through a session with a directory on disk. No model is involved: the replies are the recorded
 ones. It prints Markdown. ``docs/measurements.md`` says how to read it.
 """
 
@@ -53,7 +53,7 @@ EARLY, LATE = range(150, 250), 100
 """The steps that are called near 200, and how many of the last ones are called late."""
 
 SPAN = 1_000
-"""Steps over which their mean time is told."""
+"""Steps over which their mean time is reported."""
 
 _REFERENCE = re.compile(r"\[gc: [\d,]+ tokens left out[^\]]*?\bi(\d+)(?:-i(\d+))?")
 
@@ -130,7 +130,7 @@ class Times:
         """The steps of these numbers, the first of which is 1."""
         return [step for number, step in enumerate(self.steps, 1) if number in wanted]
 
-    def told_again(self, steps: Iterable[Step], repetitions: int) -> list[Step]:
+    def retold(self, steps: Iterable[Step], repetitions: int) -> list[Step]:
         """The steps with the same recorded replies, so many repetitions later."""
         wanted = {(step.repetition + repetitions, step.place) for step in steps if step.place >= 0}
         return [step for step in self.steps if (step.repetition, step.place) in wanted]
@@ -148,7 +148,7 @@ class Run:
 
 
 def level_of(unit: Unit) -> Level:
-    """How much of its originals a unit still tells."""
+    """The detail with which a unit still covers its originals."""
     return unit.level
 
 
@@ -374,25 +374,25 @@ def run_keep_last(steps: int, window: int, files: Sequence[Path]) -> Run:
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
-def print_run(run: Run, beside: Run, strategy: str) -> None:
+def print_run(run: Run, next_to: Run, strategy: str) -> None:
     """All tables of a run, with another one beside it."""
-    print_savings(run.rows, beside.rows, strategy)
-    print(f"\nRequests over the window: {run.over} of {strategy}, {beside.over} of keep last.")
+    print_savings(run.rows, next_to.rows, strategy)
+    print(f"\nRequests over the window: {run.over} of {strategy}, {next_to.over} of keep last.")
     print_times(run.times)
     print_memory(run.rows)
     print_levels(run.rows)
     print_found(run.found, strategy)
-    print_found(beside.found, "keep last")
+    print_found(next_to.found, "keep last")
     print_places(run.found)
     print_missing(run.found)
 
 
-def print_savings(rows: Sequence[Row], beside: Sequence[Row], strategy: str) -> None:
+def print_savings(rows: Sequence[Row], next_to: Sequence[Row], strategy: str) -> None:
     """A row a step: what was sent, and what that saves."""
     print("\nTokens, and percent saved against the whole history (of this request / of all requests so far):\n")
     print_row("step", "raw", "prompt", f"saved by {strategy}", "seed (8.5)", "keep last: prompt", "saved by keep last")
     print_row(*["--:"] * 7)
-    for row, other in zip(rows, beside, strict=True):
+    for row, other in zip(rows, next_to, strict=True):
         print_row(
             f"{row.step:,}",
             f"{row.raw:,}",
@@ -424,10 +424,10 @@ def print_times(times: Times) -> None:
     print_row("steps", "median", "p95", "median CPU", "mean CPU", "mean new tokens", "CPU for 1,000 new tokens")
     print_row("---", *["--:"] * 6)
     _print_steps(f"{EARLY.start}-{EARLY.stop - 1}", early, f"the last {LATE}", late)
-    if again := times.told_again(early, 1):
-        _print_steps("the replies of the first row", times.told_again(early, 0), "the same, told again", again)
-    if before := times.told_again(late, -1):
-        _print_steps("the replies of the last steps, before", before, "those last steps", times.told_again(late, 0))
+    if again := times.retold(early, 1):
+        _print_steps("the replies of the first row", times.retold(early, 0), "the same, told again", again)
+    if before := times.retold(late, -1):
+        _print_steps("the replies of the last steps, before", before, "those last steps", times.retold(late, 0))
     print(f"\nMean CPU of a step, by {SPAN:,} steps, ms: {', '.join(_by_span(times.steps))}.")
     busy = sum(step.busy for step in times.steps)
     whole = sum(step.seconds for step in times.steps)
@@ -534,8 +534,8 @@ def print_missing(found: Mapping[int, Sequence[Found]]) -> None:
     last = found[max(found)] if found else ()
     for kind in (Kind.CONSTRAINT, Kind.DECISION):
         missing = [each.plant.step for each in last if each.plant.kind is kind and each.in_force and not each.places]
-        told = ", ".join(f"{step:,}" for step in missing) or "none"
-        print(f"\nIn force, and not in the last request: {kind.value}s of steps {told}.")
+        listed = ", ".join(f"{step:,}" for step in missing) or "none"
+        print(f"\nIn force, and not in the last request: {kind.value}s of steps {listed}.")
 
 
 def main() -> None:

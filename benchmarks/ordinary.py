@@ -3,7 +3,7 @@ Ordinary sessions: chats, short turns, lists fed back, seventeen windows. One ta
 
 ``python -m benchmarks.ordinary`` prints it in Markdown. The sessions are made by ``tests/support/ordinary.py`` and
 judged by its judge, which know nothing of this library; the labelled texts in ``tests/data`` were written in the same
-way. Only names that earlier versions have are used, so the same file runs beside older code (``PYTHONPATH``).
+way. Only names that earlier versions have are used, so the same file runs with older code (``PYTHONPATH``).
 """
 
 from __future__ import annotations
@@ -233,9 +233,9 @@ def long_chat(strategy: str) -> str:
     shares = []
     for role in ("user", "assistant"):
         known = [json.dumps(message, sort_keys=True) for message in messages if message["role"] == role]
-        stands = {json.dumps(dict(message), sort_keys=True) for message in sent}
+        shown = {json.dumps(dict(message), sort_keys=True) for message in sent}
         whole = sum(map(_counted, known))
-        shares.append(100 * sum(_counted(text) for text in known if text in stands) / whole)
+        shares.append(100 * sum(_counted(text) for text in known if text in shown) / whole)
     return f"user {shares[0]:.0f} %, model {shares[1]:.0f} %"
 
 

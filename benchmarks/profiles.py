@@ -1,7 +1,7 @@
 """
-What compression profiles keep: distinct paths, signatures, test results and citations at the same tokens.
+Content that compression profiles keep: distinct paths, signatures, test results and citations at the same tokens.
 
-What is kept is counted with patterns of this module's own: the profiles' recognisers judge nothing here.
+It is counted with this module's own patterns: the profiles' recognisers judge nothing here.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-What the report page of a long session costs: reading its files, making the page, and drawing it in a browser.
+The cost of a long session's report page: reading its files, making the page, and drawing it in a browser.
 
 Needs the corpus: the session of 1,620 messages under ``gc_rolling``, which collects often. Drawing needs a Chromium.
 """

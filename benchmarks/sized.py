@@ -1,5 +1,5 @@
 """
-The sized sessions of the corpus, and what several benchmarks print alike.
+The sized sessions of the corpus, and shared output of several benchmarks.
 
 A sized session is that of ``ctxgc compare --sized``: longer than the window, at most four windows long, of at most 500
 calls.

@@ -1,13 +1,13 @@
 """
-Stamps: which command made a table of the documents, what its figures depend on, and that nobody has edited it since.
+Stamps: the command that made a table of the documents, the basis of its figures, and proof that it was not edited.
 
-A table stands between two comments::
+A table is enclosed in two comments::
 
     <!-- table: COMMAND; behaviour=1a2b3c4d corpus=5e6f7a8b text=9c0d1e2f -->
     ...
     <!-- end -->
 
-``text`` is a digest of what stands between them. ``behaviour`` is one of every request that the six strategies send in
+``text`` is a digest of the text between them. ``behaviour`` is one of every request that the six strategies send in
 ``benchmarks.example``: it is the same after a refactoring, and another one when a strategy, a stub, a count or a
 trigger behaves differently. ``corpus`` is one of the recorded sessions' manifest. A table whose figures are older has
 ``as-of=COMMIT`` instead, and tells its readers: "As of DATE, commit COMMIT". ``tests/test_tables.py`` fails for others.
@@ -53,10 +53,10 @@ class Stamped:
     A table with its stamp.
 
     Attributes:
-        page: Where it stands.
-        command: What makes it.
-        fields: What the stamp says, by name.
-        body: What stands between the comments.
+        page: Its page.
+        command: The command that makes it.
+        fields: The stamp's fields, by name.
+        body: The text between the comments.
 
     """
 
@@ -87,7 +87,7 @@ class Stamped:
 
 
 def digest_of(text: str) -> str:
-    """Eight hex digits of a text, whatever stands at its ends."""
+    """Eight hex digits of a text, ignoring blanks at its ends."""
     return hashlib.blake2b(text.strip().encode(), digest_size=4).hexdigest()
 
 

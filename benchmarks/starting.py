@@ -1,4 +1,4 @@
-"""What it takes to begin: importing the library, the first request of a session, two commands."""
+"""The cost of starting: importing the library, the first request of a session, two commands."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """
-A hundred messages of the recorded sessions, and what a task's state has to hold of each: fixed before any extractor.
+A hundred messages of the recorded sessions, and the content that a task's state must have from each: fixed before any
+extractor.
 
 A model read them, not a person, in sessions of coding, customer service, databases, chat and puzzles; half of them hold
 nothing that outlives their step, so that false alarms can be counted. The repository has no text of theirs: a label is

@@ -1,11 +1,12 @@
 """
-What of the rules that users state stands in the window later, and what else stands there as one.
+The share of users' rules that is in the window later, and false rules there.
 
-``tests/data/rule_wordings.jsonl`` holds rules, what supersedes them, and what is none, in thirteen languages, written
-by somebody who had not read the code; one half was looked at while it was made ("tune"), the other one ("unseen") was
-only counted, but often, so it is no blind set any more. ``rule_wordings_blind.jsonl`` is a second set of another hand,
-written when the code stood: one half was looked at since ("second tune"), the other one counted ("second unseen").
-``python -m benchmarks.stated_rules`` prints all four, from sentences alone and from long recorded sessions.
+``tests/data/rule_wordings.jsonl`` holds rules, sentences that supersede them, and other sentences, in thirteen
+languages, written by somebody who had not read the code; one half was looked at while it was made ("tune"), the other
+one ("unseen") was only counted, but often, so it is not a blind set any more. ``rule_wordings_blind.jsonl`` is a second
+set of another hand, written when the code stood: one half was looked at since ("second tune"), the other one counted
+("second unseen"). ``python -m benchmarks.stated_rules`` prints all four, from sentences alone and from long recorded
+sessions.
 """
 
 from __future__ import annotations
@@ -125,14 +126,14 @@ def standing(said: Sequence[Wording], strategy: str, window: int, steps: int, na
                 session.append(one.message)
                 pending.discard(one.message.get("tool_call_id", ""))
         sent = json.dumps(request.messages, ensure_ascii=False).replace('\\"', '"')
-        told = "\n".join(item.text for item in session.items() if item.source == "task_state")
+        stated = "\n".join(item.text for item in session.items() if item.source == "task_state")
     rules, others = [one for one in said if one.is_rule], [one for one in said if not one.is_rule]
     return Standing(
         rules=len(rules),
         in_request=sum(rule.marker in sent for rule in rules),
-        in_state=sum(rule.marker in told for rule in rules),
+        in_state=sum(rule.marker in stated for rule in rules),
         others=len(others),
-        others_in_state=sum(other.marker in told for other in others),
+        others_in_state=sum(other.marker in stated for other in others),
     )
 
 

@@ -1,5 +1,5 @@
 """
-Whether a long session stays as fast as it began: processor time of each 10,000 messages under ``gc_budget``.
+The speed of a long session from beginning to end: processor time of each 10,000 messages under ``gc_budget``.
 
 The messages are real where there is a corpus (see ``benchmarks.turns``), over and over. ``python -m benchmarks.steady
 20000`` takes fewer of them.

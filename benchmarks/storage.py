@@ -1,8 +1,8 @@
 """
-What the master log costs, and what it costs to open a long session.
+The cost of the master log, and of opening a long session.
 
 The session is made through ``GCSession`` in a temporary directory: steps of a call and a result of real text where
-there is a corpus, else of made text. Opening is measured in a process of its own, imports left out, with its peak
+there is a corpus, else of made text. Opening is measured in a separate process, imports left out, with its peak
 memory.
 """
 

@@ -1,4 +1,7 @@
-"""Speed of summaries without a model: the extract alone, and with what the core adds; CPU time, medians of seven."""
+"""
+Speed of summaries without a model: the extract by itself, and with the core's additions; CPU time,
+medians of seven.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from gc_core.values.messages import Payload
 from gc_core.values.summary import SummaryRequest
 
 MOST_EXTRACT, MOST_ALL = 150.0, 300.0
-"""ms for 100k tokens: the extract alone, and with the facts and the checks that the core adds."""
+"""ms for 100k tokens: the extract by itself, and with the facts and the checks that the core adds."""
 
 SUMMARISED = 120_000
 
@@ -51,7 +54,7 @@ def print_collection(messages: Sequence[Payload]) -> None:
 
 
 def print_room(items: tuple[Item, ...], room: int) -> None:
-    """One room: the extract, and all that the core does until it stands."""
+    """One room: the extract, and the core's work until it is accepted."""
     names = tuple(dict.fromkeys(name for item in items for span in item.scan.spans for name in span.names))
     request = SummaryRequest(items=items, max_tokens=room, names=names, count=TiktokenCounter().count)
     scale = 1e3 * 100_000 / sum(item.original_tokens for item in items)
@@ -63,7 +66,7 @@ def print_room(items: tuple[Item, ...], room: int) -> None:
 
 
 def checked(request: SummaryRequest) -> None:
-    """What the core does with an extract."""
+    """The core's work with an extract."""
     text = with_facts(request, ExtractiveSummarizer().summarize(request))
     SummaryValidator().validate(request, text)
 

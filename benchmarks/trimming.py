@@ -1,6 +1,6 @@
 """
-``compact`` beside LangChain's ``trim_messages``, on recorded chats in 8,000 tokens: how many of the newest exchanges
-each of them keeps whole, and what else.
+``compact`` compared with LangChain's ``trim_messages``, on recorded chats in 8,000 tokens: how many of the newest
+exchanges each of them keeps whole, and what else.
 
 ``python -m benchmarks.trimming`` prints a table in Markdown. It needs the corpus and the peers' environment of
 ``make bench-peers``. Both count with the same counter; ``trim_messages`` is called as its documentation does it for

@@ -1,9 +1,10 @@
 """
-What a model call costs beside the model, what a long session costs, and what a large collection costs.
+The cost of a model call without the model, of a long session, and of a large collection.
 
 The sessions are made of real messages where there is a corpus (see ``benchmarks.counting``), else of made ones. Times
 are wall time of this process, Python's own garbage collector included. A call is ``pre_send`` and ``post_turn``; taking
-in the reply is part of ``post_turn``. The target leaves that out, so it is measured alone as well, in a twin session.
+in the reply is part of ``post_turn``. The target leaves that out, so it is measured by itself as well, in a twin
+session.
 """
 
 from __future__ import annotations

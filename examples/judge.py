@@ -144,14 +144,14 @@ def judged(drawn: Iterable[Pair], model: Model, judge: Judge) -> Tally:
 
 
 def _verdict(pair: Pair, left: str, right: str, judge: Judge) -> str:
-    told = judge(Question(task=pair.task, reality=pair.reality, first=left, second=right))
+    verdict = judge(Question(task=pair.task, reality=pair.reality, first=left, second=right))
     turned = judge(Question(task=pair.task, reality=pair.reality, first=right, second=left))
-    return {("1", "2"): "left", ("2", "1"): "right", ("0", "0"): "even"}.get((told, turned), "turned")
+    return {("1", "2"): "left", ("2", "1"): "right", ("0", "0"): "even"}.get((verdict, turned), "turned")
 
 
 def text_of(message: Payload) -> str:
     """What a message says, its tool calls included, as a judge reads it."""
     content = message.get("content") or ""
     calls = [call["function"] for call in message.get("tool_calls") or []]
-    told = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return "\n".join([told, *(f"{call['name']}({call['arguments']})" for call in calls)]).strip()
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return "\n".join([text, *(f"{call['name']}({call['arguments']})" for call in calls)]).strip()

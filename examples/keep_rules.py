@@ -17,5 +17,5 @@ def gc_classify(item: gc.Item) -> gc.GCPolicy | None:
     """Hold what names the file and sounds like a rule; leave everything else to others."""
     if MARK not in item.text or item.form is gc.Form.STUB:
         return None
-    told = item.text.lower()
-    return gc.GCPolicy.PRESERVABLE if any(word in told for word in RULE_WORDS) else None
+    text = item.text.lower()
+    return gc.GCPolicy.PRESERVABLE if any(word in text for word in RULE_WORDS) else None

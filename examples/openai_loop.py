@@ -78,7 +78,7 @@ def asked(client: openai.OpenAI, session: gc.GCSession) -> ChatCompletion:
 
 
 def result(call: ChatCompletionMessageFunctionToolCall, root: Path) -> str:
-    """What a tool answers; a mistake is told to the model, which can do better."""
+    """A tool's result; an error is reported to the model, which can correct it."""
     try:
         return used(call.function.name, json.loads(call.function.arguments), root)
     except (OSError, KeyError, ValueError) as error:
@@ -93,11 +93,11 @@ def used(tool: str, arguments: dict[str, object], root: Path) -> str:
     return files[str(arguments["path"])].read_text(encoding="utf-8", errors="replace")
 
 
-def told(event: object) -> None:
+def print_event(event: object) -> None:
     """Say when something was collected."""
     if isinstance(event, CollectionFinished):
         print(f"[{event.result.tokens_freed:,} tokens collected]", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    print(answered(openai.OpenAI(), sys.argv[1], Path(sys.argv[2]), on_event=told))
+    print(answered(openai.OpenAI(), sys.argv[1], Path(sys.argv[2]), on_event=print_event))

@@ -60,5 +60,5 @@ class ProjectRules:
         return any(name in first for name in self.files)
 
     def _rules_out(self, text: str) -> bool:
-        told = text.lower()
-        return any(word in told for word in self.words)
+        lowered = text.lower()
+        return any(word in lowered for word in self.words)

@@ -1,1 +1,1 @@
-"""Other systems, each in a virtual environment of its own, measured on the same sessions as gc-core's strategies."""
+"""Other systems, each in its own virtual environment, measured on the same sessions as gc-core's strategies."""

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.peers``; what its processes run stands in a module that they can import."""
+"""``python -m benchmarks.peers``; its processes' code is in a module that they can import."""
 
 from benchmarks.peers.running import main
 

@@ -1,4 +1,4 @@
-"""Which systems are compared, how each is started, and what has to be known to read its figures."""
+"""The systems compared, how each is started, and notes needed to read its figures."""
 
 from __future__ import annotations
 

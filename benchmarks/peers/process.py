@@ -168,10 +168,10 @@ class AdapterProcess:
             self._lines.put(line)
         self._lines.put("")
 
-    def _ask(self, told: Mapping[str, Any], when: str, patience: float) -> Mapping[str, Any]:
+    def _ask(self, request: Mapping[str, Any], when: str, patience: float) -> Mapping[str, Any]:
         assert self._process.stdin is not None  # noqa: S101 - for the type checker: it is a pipe
         try:
-            self._process.stdin.write(json.dumps(told) + "\n")
+            self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
             line = self._lines.get(timeout=patience)
         except BrokenPipeError:

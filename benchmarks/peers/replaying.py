@@ -48,7 +48,7 @@ def replay_peer(
     patience: float = ANSWER_SECONDS,
 ) -> PeerReplay:
     """
-    Replay a session: before every assistant message the peer is told what is new, and says what it would send.
+    Replay a session: before every assistant message the peer gets the new messages, and answers with its request.
 
     System text and tool schemas are the session's own for every peer; window, trigger and target are less by their
     tokens. What no provider would accept in the transcript is mended before a peer sees it, as it is for a baseline.
@@ -66,7 +66,7 @@ def replay_peer(
 
     """
     if transcript.format != "openai":
-        raise PeerError(f"{transcript.path}: format {transcript.format!r}; the peers are told messages of 'openai'")
+        raise PeerError(f"{transcript.path}: format {transcript.format!r}; the peers get messages of 'openai'")
     meter = Meter(transcript, window=config.usable)
     head = meter.tokens_without
     limit = config.context_limit
@@ -123,7 +123,7 @@ class _Run:
     sight: FarFitJudge
     errors: list[str] = attrs.field(factory=list)
     _dead: bool = attrs.field(default=False, init=False)
-    _told: tuple[Payload, ...] = attrs.field(default=(), init=False)
+    _sent: tuple[Payload, ...] = attrs.field(default=(), init=False)
     _written: dict[str, Payload] = attrs.field(factory=dict, init=False)
 
     def calls(self, transcript: Transcript) -> Iterator[CallMeasures]:
@@ -153,10 +153,10 @@ class _Run:
         if self._dead:
             return None
         messages = whole.messages[_heads(whole) :]
-        before = len(self._told)
-        if any(old is not new for old, new in zip(self._told, messages, strict=False)):
+        before = len(self._sent)
+        if any(old is not new for old, new in zip(self._sent, messages, strict=False)):
             raise PeerError(f"call {number}: the history changed behind a peer, expected messages only at its end")
-        self._told = messages
+        self._sent = messages
         try:
             return self.process.call(number, messages[before:])
         except PeerCallError as error:
@@ -167,7 +167,7 @@ class _Run:
         return None
 
     def _request(self, whole: Request, answer: Answer) -> Request:
-        said = [self._told[one] if isinstance(one, int) else self._one(one) for one in answer.messages]
+        said = [self._sent[one] if isinstance(one, int) else self._one(one) for one in answer.messages]
         return attrs.evolve(whole, messages=(*whole.messages[: _heads(whole)], *said))
 
     def _one(self, message: Mapping[str, object]) -> Payload:

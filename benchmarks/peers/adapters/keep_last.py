@@ -1,5 +1,5 @@
 """
-No peer, but the smallest adapter: the newest messages that fit the target, beginning at no result.
+No peer, but the smallest adapter: the newest messages that fit the target, not beginning with a result.
 
 It shows how one is written, and with ``everything`` it must give the figures of no collection at all.
 """

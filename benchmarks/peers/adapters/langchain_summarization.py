@@ -1,5 +1,5 @@
 """
-LangChain's ``SummarizationMiddleware``: what is older than the newest messages becomes one summary, for good.
+LangChain's ``SummarizationMiddleware``: messages older than the newest become one summary, permanently.
 
 The stub summarises all that leaves (``trim_tokens_to_summarize=None``). With LangChain's own limit of 4,000 tokens,
 which has to begin at a user message, a long run of tool calls leaves nothing to summarise at all.

@@ -1,7 +1,7 @@
 """
 llmslim's context engine for Hermes Agent: old texts are compressed by one shared ratio, without a model.
 
-Hermes Agent is no package, so its base class, which the engine only inherits from, is stood in for by an empty one.
+Hermes Agent is not a package, so its base class, from which the engine only inherits, is replaced by an empty one.
 The engine counts by cl100k_base, the only counter it has; when to begin is asked with the benchmark's count.
 """
 

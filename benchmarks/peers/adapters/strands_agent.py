@@ -4,7 +4,7 @@ Strands: an ``Agent`` whose messages a conversation manager or the context manag
 The argument says which: ``summarizing`` (``SummarizingConversationManager``), ``sliding``
 (``SlidingWindowConversationManager``, by its 40 messages before every call) or ``context`` (the experimental context
 manager with the strategies of its preset ``auto``). Each begins at the trigger; none has a target. The agent's events
-are told as its loop tells them: a message was added, a model call comes, and, where the request is still larger than
+are announced as its loop does: a message was added, a model call comes, and, where the request is still larger than
 the window, the provider refused it.
 """
 
@@ -27,7 +27,7 @@ MOST_REFUSALS = 3
 
 
 class StrandsAgent:
-    """An agent that is told of its model calls."""
+    """An agent that is notified of its model calls."""
 
     def __init__(self, opening: Opening) -> None:
         self._window = opening.window

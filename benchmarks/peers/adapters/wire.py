@@ -1,5 +1,5 @@
 """
-What every adapter shares: the wire, the counter, and the stub in the place of a model that summarises.
+Code shared by all adapters: the wire, the counter, and the stub in the place of a model that summarises.
 
 An adapter runs in its peer's virtual environment, as a process that reads and writes one JSON object a line. The first
 line it gets is an ``Opening``; then each line brings the messages since the last model call, in OpenAI's shape, and is
@@ -45,7 +45,7 @@ Message = dict[str, Any]
 @dataclass(frozen=True)
 class Opening:
     """
-    What a peer is told first; tokens that are left for messages, behind system text and tool schemas.
+    The first message to a peer; tokens that are left for messages, behind system text and tool schemas.
 
     Attributes:
         window: Tokens of messages that fit.
@@ -89,12 +89,12 @@ def serve(make: Callable[[Opening], Adapter]) -> None:
     count("")  # loads the ranks: the time of no call
     adapter = make(Opening(**next(lines)))
     places: dict[str, list[int]] = {}
-    heard = 0
+    received = 0
     _write(out, {"ready": True})
     for line in lines:
         for message in line["new"]:
-            places.setdefault(_normal(message), []).append(heard)
-            heard += 1
+            places.setdefault(_normal(message), []).append(received)
+            received += 1
             tokens_of(message)  # remembered: what is new is counted before the peer is timed, as a session's ingest is
         _write(out, _answer(adapter, line["new"], places))
 
@@ -150,11 +150,11 @@ def calls_of(message: Message) -> Iterator[Call]:
 
 def said(content: str, calls: Iterable[Call]) -> Message:
     """An assistant message."""
-    told = [
+    blocks = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments_text(call)}}
         for call in calls
     ]
-    return {"role": "assistant", "content": content or None, **({"tool_calls": told} if told else {})}
+    return {"role": "assistant", "content": content or None, **({"tool_calls": blocks} if blocks else {})}
 
 
 def arguments_text(call: Call) -> str:
@@ -190,7 +190,7 @@ def _answer(adapter: Adapter, new: Sequence[Message], places: dict[str, list[int
 
 
 def _numbered(messages: Iterable[Message], places: dict[str, list[int]]) -> Iterator[int | Message]:
-    """Numbers of the messages that stand as they came, in their order; equal ones are told apart by it."""
+    """Numbers of the unchanged messages, in their order, by which equal ones are distinguished."""
     following = 0
     for message in messages:
         known = places.get(_normal(message), [])

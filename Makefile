@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
+ADAPTERS ?= $(notdir $(wildcard adapters/*))
 # Each worker begins with half of the modules, in their order, so that what a module makes for its tests is made once;
 # whoever is done first takes from the other.
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
@@ -9,12 +10,12 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus clients clients-installed crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-peers clean
+.PHONY: help demo test corpus clients clients-installed clients-table opencode-plugin adapters crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-.venv/installed: pyproject.toml requirements-dev.txt constraints.txt ctxgc/pyproject.toml gateway/pyproject.toml $(wildcard plugins/*/pyproject.toml)
+.venv/installed: pyproject.toml requirements-dev.txt constraints.txt ctxgc/pyproject.toml gateway/pyproject.toml agents/pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "gc-core needs Python 3.11 or newer; set PYTHON=...")'
 	@echo "Making .venv and installing what is needed; this takes some minutes, and says nothing meanwhile."
 	@$(PYTHON) -m venv .venv
@@ -48,22 +49,47 @@ test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
 	$(PYTEST) -m "not slow"
 
 corpus: .venv/installed .venv/share/smollm2 ## Run the promises over every session of the corpus, and the small model
-	GC_REQUIRE_MODEL=1 $(PYTEST) -m slow -k "not crash and not real_clients" -s
+	GC_REQUIRE_MODEL=1 $(PYTEST) -m slow -k "not crash and not real_clients and not real_agents and not test_hooks" -s
 
 # Outside of `make test`: a gigabyte, and a minute or more to install.
-.clients/installed: tests/clients/package.json tests/clients/requirements-clients.txt
+.clients/installed: $(wildcard tests/clients/*.json tests/clients/*.txt)
 	@command -v npm >/dev/null || { echo "npm is needed: install Node.js 20 or newer"; exit 1; }
-	@echo "Installing the agents into .clients: a gigabyte, a minute or two."
+	@echo "Installing the agents into .clients: two gigabytes, five minutes."
 	@mkdir -p .clients && cp tests/clients/package.json .clients/
 	@npm install --prefix .clients --no-audit --no-fund --loglevel=error
 	@$(PYTHON) -m venv .clients/python
 	@.clients/python/bin/pip install -qq --disable-pip-version-check -r tests/clients/requirements-clients.txt
+	@$(PYTHON) -m venv .clients/aider
+	@.clients/aider/bin/pip install -qq --disable-pip-version-check -r tests/clients/requirements-aider.txt
 	@touch $@
 
 clients-installed: .clients/installed ## Install the agents that `make clients` drives, at pinned versions
 
-clients: .venv/installed .clients/installed ## Drive real agents through the gateway (two minutes)
-	$(BIN)/pytest -q tests/test_real_clients.py
+clients: .venv/installed .clients/installed agents/opencode/node_modules ## Drive real agents, through the gateway and with what goes inside them (twenty minutes)
+	$(BIN)/pytest -q -m slow tests/test_real_clients.py tests/test_real_agents.py tests/test_hooks.py
+
+agents/opencode/node_modules: agents/opencode/package.json agents/opencode/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is needed: install Node.js 20 or newer"; exit 1; }
+	@npm ci --prefix agents/opencode --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+opencode-plugin: agents/opencode/node_modules ## Check the types of the plugin for opencode, and run its tests in Node
+	@npm test --prefix agents/opencode --silent
+
+clients-table: .venv/installed .clients/installed ## Compare their cache reads with the gateway and without (ten minutes)
+	@$(BIN)/python -m benchmarks.clients --page gateway/README.md
+
+# An environment for each adapter: frameworks disagree about what they need, and `make test` stays quick without them.
+.adapters/%/installed: adapters/%/pyproject.toml
+	@echo "Installing $* and its framework into .adapters/$*: a minute."
+	@$(PYTHON) -m venv .adapters/$*
+	@.adapters/$*/bin/pip install -qq --disable-pip-version-check -e . -e plugins/gc_budget -e "adapters/$*[test]"
+	@touch $@
+
+adapters: $(ADAPTERS:%=.adapters/%/installed) ## Run each adapter's tests against its framework (minutes each)
+	@for name in $(ADAPTERS); do \
+		echo "$$name:"; .adapters/$$name/bin/python -m pytest -q -p no:cacheprovider -W ignore adapters/$$name || exit 1; \
+	done
 
 crash: .venv/installed ## Kill writers 1,000 times and open what they left
 	$(PYTEST) -m slow -k crash -s
@@ -100,8 +126,12 @@ types: .venv/installed ## Check types
 bench: .venv/installed ## Measure counting error, and the time of calls and collections
 	$(BIN)/python -m benchmarks
 
-bench-gateway: .venv/installed ## Measure what the gateway adds to a request, beside a plain pass-through
+bench-gateway: .venv/installed ## Measure what the gateway adds to a request, and how many it bears (four minutes)
 	@$(BIN)/python -m benchmarks.gateway
+	@$(BIN)/python -m benchmarks.gateway_load
+
+bench-gateway-session: .venv/installed ## Drive a recorded session through the gateway with three vendors' clients (needs the corpus)
+	@$(BIN)/python -m benchmarks.gateway_session
 
 bench-peers: .venv/installed ## Measure other systems on the same sessions (half an hour; needs the corpus)
 	@$(BIN)/python -m benchmarks.peers.installing
@@ -112,4 +142,4 @@ docs: .venv/installed ## Build the documents into site/, strictly
 	@echo "Built: site/index.html"
 
 clean: ## Remove the virtual environment and caches
-	rm -rf .venv .demo .clients demo.html .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .clients .adapters demo.html .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -118,7 +118,7 @@ def test_a_prefetch_stays_within_its_cap(cap):
     assert cap / 2 < hand.tokens < cap + 60  # the frame of enrichment, and the line that names the item
 
 
-def test_priors_tell_tools_apart_by_what_was_used_again():
+def test_priors_distinguish_tools_by_reuse():
     used = Reuse(kind="Read", names=30, chars=30_000)
     idle = Reuse(kind="Bash", names=0, chars=30_000)
     rare = Reuse(kind="Grep", names=9, chars=9)
@@ -150,7 +150,7 @@ def test_a_stub_keeps_a_share_by_its_tool():
     assert max(stubs) <= 0.45
 
 
-def test_what_is_no_stub_stays_as_it_was_proposed():
+def test_a_removal_that_is_not_a_stub_stays_as_proposed():
     class Empty:
         units = ()
 
@@ -164,14 +164,14 @@ def test_cost_at_the_replays_own_rates_is_its_cost():
     assert cost_at(RATES[0], []) is None
 
 
-def test_a_session_reckons_with_the_prices_that_it_is_told():
+def test_a_session_uses_the_prices_it_is_given():
     with TriedSession(GCConfig(context_limit=WINDOW, output_reservation=0), strategy=Rolling()) as session:
         assert scheduler_of(session).economics != RATES[3].economics
         session.economics = RATES[3].economics
         assert scheduler_of(session).economics == RATES[3].economics
 
 
-def test_every_idea_stands_beside_the_strategies_at_their_defaults():
+def test_every_idea_is_compared_with_the_strategies_at_their_defaults():
     for variants in IDEAS.values():
         names = [variant.name for variant in variants]
         assert {"`gc_rolling`", "`gc_progressive`"} <= set(names)

@@ -128,7 +128,7 @@ def test_nothing_is_left_when_adopting_fails_midway(foreign, tmp_path, monkeypat
     assert not (tmp_path / "own").exists()
 
 
-def test_what_was_left_out_is_told_in_the_log(foreign, tmp_path, caplog):
+def test_omissions_are_logged(foreign, tmp_path, caplog):
     with foreign.open("a") as file:
         file.write("{broken\n")
     adopt(foreign, tmp_path / "own").close()

@@ -1,4 +1,4 @@
-"""The model's own tools: they do what they say, within bounds, and a model's mistake is told and not raised."""
+"""The model's own tools: they do what they say, within bounds, and a model's mistake is reported and not raised."""
 
 import json
 
@@ -75,10 +75,10 @@ def test_every_schema_says_what_is_required_and_allows_nothing_else(tools):
         assert set(parameters["required"]) <= set(parameters["properties"])
 
 
-def test_schemas_tell_the_bounds_of_the_host(session):
-    told = json.dumps(AgentTools(session, collects_a_turn=7, note_tokens=321).schemas())
-    assert "At most 7 a turn" in told
-    assert "at most 321 tokens" in told
+def test_schemas_state_the_bounds_of_the_host(session):
+    schemas = json.dumps(AgentTools(session, collects_a_turn=7, note_tokens=321).schemas())
+    assert "At most 7 a turn" in schemas
+    assert "at most 321 tokens" in schemas
 
 
 def test_each_tool_can_be_left_out(session):
@@ -186,12 +186,12 @@ def test_a_recall_is_bounded_and_says_how_to_get_the_rest(session, tools):
     while True:
         part = tools.call("recall", arguments)
         assert counter.count(part) <= RECALL_TOKENS + 40
-        body, rest, told = part.rpartition("\n[")
+        body, rest, end = part.rpartition("\n[")
         got += body if rest else part
         times += 1
         if not rest:
             break
-        arguments = {"reference": key, "offset": int(told.rpartition("offset=")[2].rstrip("]"))}
+        arguments = {"reference": key, "offset": int(end.rpartition("offset=")[2].rstrip("]"))}
     assert got == text
     assert times > 5
 
@@ -216,7 +216,7 @@ def test_a_recall_fills_a_quarter_of_a_small_window_at_most():
         assert counter_of(session).count(AgentTools(session).call("recall", {"reference": key})) <= 250 + 40
 
 
-def test_a_long_range_is_a_table_of_contents_first_and_its_parts_are_told(session, tools):
+def test_a_long_range_is_a_table_of_contents_first_and_its_parts_can_be_recalled(session, tools):
     rounds(session, 30)
     table = tools.call("recall", {"reference": "i1-i61"}).splitlines()
     assert table[0].startswith("i1-i61 has ")
@@ -286,7 +286,7 @@ def test_search_filters_by_tool_and_role(session, tools):
 # --- status -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_status_tells_usage_owners_and_what_was_left_out(session, tools):
+def test_the_status_reports_usage_owners_and_omissions(session, tools):
     rounds(session, 60)
     session.collect_now(target_percent=10)
     status = tools.call("context_status")
@@ -387,14 +387,14 @@ def test_the_model_cannot_release_what_the_host_has_pinned(session, tools):
 def test_pins_hold_a_quarter_of_the_window_at_most(tools, session):
     rounds(session, 30)
     results_of_tools = [item.id for item in session.items() if item.kind is ItemKind.TOOL_RESULT]
-    told = [tools.call("pin", {"item": key}) for key in results_of_tools]
+    answers = [tools.call("pin", {"item": key}) for key in results_of_tools]
     held = sum(unit.tokens for unit in session.view().units if unit.pinned)
-    assert told[0].endswith("is pinned")
-    assert told[-1].startswith("refused")
+    assert answers[0].endswith("is pinned")
+    assert answers[-1].startswith("refused")
     assert 4_000 < held <= 5_000
 
 
-def test_a_pin_of_what_is_not_in_the_window_is_explained(tools, session):
+def test_a_pin_of_an_item_outside_the_window_is_explained(tools, session):
     rounds(session, 1)
     assert "not in the window" in tools.call("pin", {"item": "i99999"})
 
@@ -484,7 +484,7 @@ def test_notes_whose_name_the_host_has_taken_are_explained(session, tools):
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "told"),
+    ("name", "arguments", "expected"),
     [
         ("recall", None, "reference is missing"),
         ("recall", "", "reference is missing"),
@@ -523,11 +523,11 @@ def test_notes_whose_name_the_host_has_taken_are_explained(session, tools):
         ("note", {"text": "x", "mode": "insert"}, "enum"),
     ],
 )
-def test_a_mistake_is_explained_and_changes_nothing(session, tools, name, arguments, told):
+def test_a_mistake_is_explained_and_changes_nothing(session, tools, name, arguments, expected):
     rounds(session, 2)
     before = rendered(session), [item.pinned for item in session.items()]
     text = tools.call(name, arguments)
-    assert told in text
+    assert expected in text
     assert len(text) < 700
     assert (rendered(session), [item.pinned for item in session.items()]) == before
 

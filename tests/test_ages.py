@@ -34,7 +34,7 @@ def ages(made):
     return {unit.number: view.age(unit) for unit in view.units if not (unit.is_trace or unit.is_summary)}
 
 
-def test_where_nothing_has_left_it_is_the_number_of_steps_behind():
+def test_without_removals_it_is_the_number_of_steps_since():
     with session() as made:
         for turn in range(4):
             made.append(user(f"Task {turn}."))
@@ -70,7 +70,7 @@ def test_no_collection_makes_anything_older():
                 assert all(after[number] <= before[number] for number in after)
 
 
-def test_a_summary_is_about_as_old_as_the_newest_step_that_it_tells_of():
+def test_a_summary_is_about_as_old_as_the_newest_step_it_covers():
     with session("summary") as made:
         made.append(user("Look at all of it."))
         work(made, 0, 50)

@@ -138,7 +138,7 @@ CASES = [(form, name) for form, shapes in SHAPES.items() for name in shapes]
 
 @pytest.mark.parametrize(("form", "name"), CASES)
 def test_a_shape_that_no_provider_takes_is_mended(tmp_path, form, name):
-    """By itself, with a block behind it, and when the session is opened again."""
+    """By itself, with a block after it, and when the session is opened again."""
     with small(format=form, directory=tmp_path) as session:
         for message in SHAPES[form][name]:
             session.append(message)
@@ -161,7 +161,7 @@ def test_whatever_shapes_arrive_every_request_is_one_that_the_provider_takes(for
         history.session.close()
 
 
-def test_system_text_stands_in_front_of_the_next_reply_and_nothing_of_it_is_lost():
+def test_system_text_is_placed_before_the_next_reply_and_none_of_it_is_lost():
     with small(format="anthropic") as session:
         session.append(user("Go."))
         session.append(SYSTEM)
@@ -187,7 +187,7 @@ def test_a_first_reply_changes_nothing_of_the_system_text_that_was_sent_before_i
     assert verify(tmp_path) == ()
 
 
-def test_system_text_that_stands_right_is_sent_as_it_came():
+def test_system_text_in_a_valid_place_is_sent_unchanged():
     with small(format="anthropic") as session:
         for message in (user("Go."), SYSTEM, answer("Yes."), user("And?"), SYSTEM):
             session.append(message)
@@ -207,7 +207,7 @@ def test_a_collection_leaves_system_text_between_a_user_message_and_a_reply():
         assert session.plugins.failures == []
 
 
-def test_what_was_mended_is_told_and_the_log_keeps_it_as_it_came(tmp_path):
+def test_repairs_are_reported_and_the_log_keeps_the_original(tmp_path):
     events = []
     with small(format="anthropic", directory=tmp_path, on_event=events.append) as session:
         session.append(user("Go."))
@@ -219,7 +219,7 @@ def test_what_was_mended_is_told_and_the_log_keeps_it_as_it_came(tmp_path):
 
 
 def test_a_session_of_before_opens_with_the_reply_of_reasoning_that_its_server_took(tmp_path):
-    """Some servers that speak Chat Completions take it; a ledger names the messages that came behind it."""
+    """Some servers that speak Chat Completions take it; a ledger names the messages that came after it."""
     with small(directory=tmp_path) as session:
         session.append(user("Go."))
         session.pre_send()
@@ -266,15 +266,15 @@ SENT = "half \ufffd of a letter, another half \ufffd"
 def with_halves(form):
     """A text, a name, arguments (keys too) and a result, each with lone surrogates, in the shape of a format."""
     arguments = {HALF: [HALF, {"deep": HALF}]}
-    asked, told = {"role": "user", "content": HALF}, {"role": "assistant", "content": HALF}
+    asked, answered = {"role": "user", "content": HALF}, {"role": "assistant", "content": HALF}
     if form == "openai":
-        return [asked, call((HALF, HALF, json.dumps(arguments, ensure_ascii=False))), result(HALF, HALF), told]
+        return [asked, call((HALF, HALF, json.dumps(arguments, ensure_ascii=False))), result(HALF, HALF), answered]
     if form == "anthropic":
         answers = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": HALF}]}
-        return [asked, use(("c", HALF, arguments)), answers, told]
+        return [asked, use(("c", HALF, arguments)), answers, answered]
     if form == "responses":
         called = {**CALLED, "name": HALF, "arguments": json.dumps(arguments, ensure_ascii=False)}
-        return [asked, called, {**OUTPUT, "output": HALF}, told]
+        return [asked, called, {**OUTPUT, "output": HALF}, answered]
     called = {"functionCall": {"name": HALF, "args": arguments}}
     answers = {"functionResponse": {"name": HALF, "response": {"output": HALF}}}
     return [contents(HALF), model(called), {"role": "user", "parts": [answers]}, model({"text": HALF})]

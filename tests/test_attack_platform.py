@@ -32,8 +32,9 @@ PROCESS = textwrap.dedent("""
     instrument(early)
     metrics.set_meter_provider(MeterProvider(metric_readers=[reader], shutdown_on_exit=False))
     instrument(late)
-    (told,) = reader.get_metrics_data().resource_metrics
-    points = [point for scope in told.scope_metrics for metric in scope.metrics for point in metric.data.data_points]
+    (exported,) = reader.get_metrics_data().resource_metrics
+    metrics_of = [metric for scope in exported.scope_metrics for metric in scope.metrics]
+    points = [point for metric in metrics_of for point in metric.data.data_points]
     print(len({point.attributes["gen_ai.conversation.id"] for point in points}))
 """)
 
@@ -49,7 +50,7 @@ def offering(**hooks):
 
 
 @pytest.mark.parametrize(("tokens", "output"), NOT_COUNTS)
-def test_what_a_host_books_is_a_number_of_tokens_and_no_line_is_written_that_nobody_can_read(tokens, output):
+def test_a_host_books_only_numbers_of_tokens_and_no_unreadable_line_is_written(tokens, output):
     with small() as session:
         before = store_of(session).ledger.size
         with pytest.raises(MessageError, match=r"usage\.input_tokens = .*expected a number of tokens"):
@@ -63,10 +64,10 @@ def test_what_a_host_books_is_a_number_of_tokens_and_no_line_is_written_that_nob
         assert session.cache.total_tokens == 0
 
 
-@pytest.mark.parametrize("told", NOT_COUNTS)
-def test_a_summarizer_that_tells_no_number_fails_alone_and_its_session_can_be_opened_again(tmp_path, told):
+@pytest.mark.parametrize("counts", NOT_COUNTS)
+def test_a_summarizer_that_reports_no_number_fails_by_itself_and_its_session_can_be_opened_again(tmp_path, counts):
     def rubbish(request):
-        request.spent(*told)
+        request.spent(*counts)
         return "never taken"
 
     config = GCConfig(strategy="gc_summarize", context_limit=8_000, output_reservation=0, max_total_tokens=10**6)
@@ -130,8 +131,8 @@ def test_notes_that_wait_survive_a_log_that_cannot_be_written(monkeypatch):
         with pytest.raises(LogError, match="no space left"):
             session.pre_send()
         assert [lease.name for lease in session.leases] == ["two", "three"]
-        told = text_of(session.pre_send())
-        assert [told.count(f"the {name}") for name in ("one", "two", "three")] == [1, 1, 1]
+        sent = text_of(session.pre_send())
+        assert [sent.count(f"the {name}") for name in ("one", "two", "three")] == [1, 1, 1]
         assert session.leases == ()
 
 
@@ -150,7 +151,7 @@ def test_notes_that_only_the_last_resort_makes_small_enough_break_no_rule():
         assert complaints("openai", request.kwargs()) == []
 
 
-def test_a_closed_session_is_told_in_words_that_its_users_know():
+def test_a_closed_session_is_reported_in_words_that_its_users_know():
     session = small(20_000)
     session.append(user("Do it."))
     lease = session.lease(300, name="docs")
@@ -160,7 +161,7 @@ def test_a_closed_session_is_told_in_words_that_its_users_know():
 
 
 @pytest.mark.parametrize("wrong", [[["system"]], [{}], [None]])
-def test_a_handoffs_filter_of_what_is_no_name_is_refused(wrong):
+def test_a_handoff_filter_with_an_invalid_name_is_refused(wrong):
     with small(20_000) as session:
         rounds(session, 2)
         with pytest.raises(ConfigError, match="filter: unknown source"):
@@ -181,7 +182,7 @@ class Slow:
         return 1.0
 
 
-def test_a_scorer_that_takes_too_long_is_told_and_the_composite_scores_instead():
+def test_a_scorer_that_takes_too_long_is_reported_and_the_composite_scores_instead():
     plugins = offering(gc_register_scorers=lambda self, register: register("slow", Slow))  # noqa: ARG005 - a method
     with small(20_000, plugins=plugins) as plain, small(20_000, plugins=plugins, importance_scorer="slow") as session:
         collections_of(session).scoring = attrs.evolve(collections_of(session).scoring, clock=lambda: Slow.seconds)
@@ -225,7 +226,7 @@ def test_a_class_of_paragraphs_may_be_of_high_or_low_importance(listed):
     ],
     ids=str,
 )
-def test_a_profile_of_what_is_none_is_refused_by_name(wrong):
+def test_an_invalid_profile_is_refused_by_name(wrong):
     with pytest.raises(ConfigError, match=f"profile 'mine', {next(iter(wrong))}"):
         CompressionProfile(name="mine", **wrong)
 
@@ -233,7 +234,7 @@ def test_a_profile_of_what_is_none_is_refused_by_name(wrong):
 # -- telemetry -------------------------------------------------------------------------------------------------------
 
 
-def test_sessions_watched_before_and_after_the_process_sets_its_provider_are_both_told():
+def test_sessions_observed_before_and_after_the_process_sets_its_provider_are_both_reported():
     done = subprocess.run([sys.executable, "-c", PROCESS], capture_output=True, text=True, check=False)  # noqa: S603 - Python
     assert (done.stdout.strip(), done.stderr) == ("2", "")
 

@@ -44,10 +44,10 @@ class Everything:
     """Digests, summaries, stubs and drops, in this order, of all that may go."""
 
     def collect(self, context, goal):  # noqa: ARG002 - the contract
-        told = [unit for unit in context.units if unit.is_summary]
-        told += [unit for unit in context.collectable if unit.number > 0 and context.age(unit) >= 2]
-        if any(not unit.is_digest for unit in told):
-            units = sorted(told, key=lambda unit: unit.number)
+        summaries = [unit for unit in context.units if unit.is_summary]
+        summaries += [unit for unit in context.collectable if unit.number > 0 and context.age(unit) >= 2]
+        if any(not unit.is_digest for unit in summaries):
+            units = sorted(summaries, key=lambda unit: unit.number)
             yield GCRemovalItem.digest(units, max_tokens=500, reason="old", phase="L3")
         for item in (*context.stubbable, *context.condensed):
             yield GCRemovalItem.stub(item, keep=0.2, reason="old")
@@ -134,7 +134,7 @@ def test_a_damaged_log_costs_a_digest_what_is_lost_and_no_collection(tmp_path, l
     assert any("master.jsonl" in str(failure) for failure in session.plugins.failures)
 
 
-def test_a_stub_whose_original_is_lost_is_digested_as_it_stands(tmp_path):
+def test_a_stub_whose_original_is_lost_is_digested_unchanged(tmp_path):
     @attrs.frozen
     class StubsThenDigests:
         def collect(self, context, goal):
@@ -153,7 +153,7 @@ def test_a_stub_whose_original_is_lost_is_digested_as_it_stands(tmp_path):
     assert digest_of(session)
 
 
-def test_what_the_session_went_back_behind_is_neither_digested_nor_recalled(tmp_path):
+def test_rewound_content_is_neither_digested_nor_recalled(tmp_path):
     asked = Asked()
     session = made(SummariesThenDigests(), directory=tmp_path / "s", summarizer=asked)
     session.append(user("Fix all modules."))
@@ -174,7 +174,7 @@ def test_what_the_session_went_back_behind_is_neither_digested_nor_recalled(tmp_
     assert all(core_of(session).archive.cold_item(key) is None for key in taken_back)
 
 
-def test_a_summary_around_a_digest_reads_again_what_is_behind_it_alone():
+def test_a_summary_around_a_digest_rereads_only_what_comes_after_it():
     session = made(SummariesThenDigests())
     session.append(user("Fix all modules."))
     work(session, 0, 30)
@@ -186,7 +186,7 @@ def test_a_summary_around_a_digest_reads_again_what_is_behind_it_alone():
         taken_back=RewoundRanges(),
         damaged=lambda _: None,
     )
-    assert reading.between(wide, (), behind=40)[0].id == "i41"
+    assert reading.between(wide, (), after=40)[0].id == "i41"
     # However far apart the ends are: what was summarised had so many tokens.
     assert sum(item.original_tokens for item in reading.between(wide, ())) < 6_000
     assert reading.between(attrs.evolve(wide, tokens=10**6), ())[-1].id == wide.last
@@ -250,7 +250,7 @@ def test_a_secret_in_what_comes_back_and_in_the_objective_can_be_purged(tmp_path
 
 
 @pytest.mark.parametrize("item", ["i1", "i2", "i9999", f"i{10**17}"])
-def test_what_is_no_cold_item_is_not_recalled(item):
+def test_something_that_is_not_a_cold_item_is_not_recalled(item):
     plugins = Plugins()
     plugins.register(Promotes(item))
     session = made(SummariesThenDigests(promotes=True), plugins=plugins)
@@ -347,7 +347,7 @@ def test_undo_redo_pins_and_reopening_around_digests_drift_nowhere(name, tmp_pat
         assert [(item.id, item.text, item.policy) for item in again.items()] == held
 
 
-def test_the_state_of_what_was_taken_back_is_not_told():
+def test_the_state_of_rewound_messages_is_not_stated():
     session = made(SummariesThenDigests(), task_state_percent=10.0)
     session.append(user("Fix all modules. Never touch `setup.cfg`."))
     work(session, 0, 5)
@@ -369,7 +369,7 @@ def test_junk_from_a_summarizer_leaves_the_entries_of_the_digest_as_they_are():
 
     session = made(Everything(), summarizer=Junk())
     session.append(user("Fix all modules."))
-    told = ()
+    earlier = ()
     for turn in range(5):
         work(session, 10 * turn, 8)
         session.collect_now(target_percent=1)
@@ -377,5 +377,5 @@ def test_junk_from_a_summarizer_leaves_the_entries_of_the_digest_as_they_are():
         assert digest.tokens <= 500
         assert digest.text.count("</summary>") == 1
         entries = entries_of(digest.text)
-        assert [entry for entry in entries if entry in told] == [entry for entry in told if entry in entries]
-        told = entries
+        assert [entry for entry in entries if entry in earlier] == [entry for entry in earlier if entry in entries]
+        earlier = entries

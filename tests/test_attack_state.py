@@ -28,7 +28,10 @@ def renewed(result):
 
 
 def about_to_collect(session):
-    """As far as a collection now would tell the state anew; where that is hangs on how long the directory is named."""
+    """
+    Up to the point where a collection would restate the state, which depends on the length of the
+    directory's name.
+    """
     for _ in busy(session, 40):
         if blocks_of(session) and renewed(session.plan().result):
             return
@@ -36,7 +39,7 @@ def about_to_collect(session):
 
 
 def collected(session):
-    """A state that was sent, and a collection that told it anew, whose own waits; returns the id of the first."""
+    """A state that was sent, and a collection that restated it, whose own waits; returns the id of the first."""
     about_to_collect(session)
     (block,) = blocks_of(session)
     assert renewed(session.collect_now()) == [(block.id,)]
@@ -51,7 +54,7 @@ def locked_of(session):
 # --- between the collection and the request that shows its state ------------------------------------------------------
 
 
-def test_a_state_whose_session_was_killed_before_it_was_placed_is_told_again(tmp_path):
+def test_a_state_whose_session_was_killed_before_it_was_placed_is_restated(tmp_path):
     session = session_of(directory=tmp_path / "s")
     collected(session)
     shutil.copytree(tmp_path / "s", tmp_path / "killed")
@@ -76,7 +79,7 @@ def test_a_session_that_goes_back_between_collection_and_request_has_its_state(t
     assert verify(tmp_path / "s") == ()
 
 
-def test_a_redone_collection_whose_state_was_never_placed_tells_it(tmp_path):
+def test_a_redone_collection_restates_a_state_that_was_never_placed(tmp_path):
     session = session_of(directory=tmp_path / "s")
     collected(session)
     assert session.undo()
@@ -87,7 +90,7 @@ def test_a_redone_collection_whose_state_was_never_placed_tells_it(tmp_path):
         assert len(locked_of(opened)) == 1
 
 
-def test_a_window_from_which_nothing_has_left_is_told_no_state(tmp_path):
+def test_a_session_that_has_collected_nothing_gets_no_task_state(tmp_path):
     session = session_of(directory=tmp_path / "s")
     session.append(user("Never commit to main."))
     session.pre_send()
@@ -97,7 +100,7 @@ def test_a_window_from_which_nothing_has_left_is_told_no_state(tmp_path):
         assert not blocks_of(opened)
 
 
-def test_a_state_that_nobody_wants_any_more_leaves(tmp_path):
+def test_an_unwanted_state_leaves(tmp_path):
     session = session_of(directory=tmp_path / "s")
     turns = busy(session)
     for _ in range(24):
@@ -113,7 +116,7 @@ def test_a_state_that_nobody_wants_any_more_leaves(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["undo", "restore"])
-def test_a_state_that_comes_back_beside_a_newer_one_is_stale_and_leaves_again(tmp_path, how):
+def test_a_state_that_comes_back_next_to_a_newer_one_is_stale_and_leaves_again(tmp_path, how):
     session = session_of(directory=tmp_path / "s")
     before = collected(session)
     session.pre_send()

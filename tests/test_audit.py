@@ -227,7 +227,7 @@ def test_two_lines_that_changed_places_are_named(session_dir):
     assert any(file == "master.jsonl" and "came before it" in text for file, text in found)
 
 
-def test_a_line_that_is_no_json_is_named_and_ends_the_comparison(session_dir):
+def test_a_line_that_is_not_json_is_named_and_ends_the_comparison(session_dir):
     log = session_dir / "master.jsonl"
     made = split(log)
     made[5] = b"?" + made[5][1:]
@@ -252,7 +252,7 @@ def test_a_turn_that_was_changed_is_named(session_dir):
     assert any("it says that it came in turn 1" in text for _, text in named(session_dir))
 
 
-def test_torn_bytes_are_named_while_they_stand(session_dir):
+def test_torn_bytes_are_named_while_they_are_in_the_file(session_dir):
     size = (session_dir / "master.jsonl").stat().st_size
     with (session_dir / "master.jsonl").open("ab") as file:
         file.write(b'{"at":3')
@@ -310,7 +310,7 @@ def test_a_collection_that_is_gone_is_named(session_dir):
     assert any(file == "ledger.jsonl" for file, _ in named(session_dir))
 
 
-def test_a_line_of_the_ledger_that_is_none_is_named(session_dir):
+def test_an_invalid_ledger_line_is_named(session_dir):
     ledger = session_dir / "ledger.jsonl"
     made = split(ledger)
     made[2] = b'{"at":1}\n'
@@ -325,7 +325,7 @@ def test_a_ledger_that_is_gone_is_named(session_dir):
     assert [file for file, _ in named(session_dir)] == ["ledger.jsonl"]
 
 
-def test_an_undone_collection_that_is_none_is_named(session_dir):
+def test_an_undo_without_its_collection_is_named(session_dir):
     ledger = session_dir / "ledger.jsonl"
     made = split(ledger)
     place = kinds(session_dir).index("undone")
@@ -402,7 +402,7 @@ def test_a_ledger_that_says_another_session_is_named(session_dir):
     assert any("it is of session 'e" in text for file, text in named(session_dir) if file == "ledger.jsonl")
 
 
-def test_an_index_that_reaches_to_no_number_is_named_and_made_anew(session_dir):
+def test_an_index_with_an_invalid_position_is_named_and_rebuilt(session_dir):
     db = sqlite3.connect(session_dir / "index.db")
     db.execute("UPDATE meta SET place = 'x'")
     db.commit()
@@ -428,14 +428,14 @@ def test_an_item_that_the_index_has_elsewhere_is_named(session_dir):
     assert any(file == "index.db" and "i999" in text for file, text in named(session_dir))
 
 
-def test_an_index_that_is_no_database_is_named(session_dir):
+def test_an_index_that_is_not_a_database_is_named(session_dir):
     (session_dir / "index.db").write_bytes(b"no database at all" * 100)
     ((file, text),) = named(session_dir)
     assert (file, "cannot be read" in text) == ("index.db", True)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_byte_of_the_files_changes_verify_only_tells(session_dir, seed):
+def test_verify_only_reports_whichever_byte_of_the_files_changes(session_dir, seed):
     """No damage makes it raise; where opening the session would fail, it says something."""
     chance = random.Random(seed)  # noqa: S311 - repeatable
     path = chance.choice([session_dir / "master.jsonl", session_dir / "ledger.jsonl", newest(session_dir)])
@@ -460,4 +460,4 @@ def test_a_reference_to_no_whole_lines_is_named(session_dir):
     item["reference"]["place"][0] += 1
     made[place] = json.dumps(saved, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     rewrite(ledger, made)
-    assert any("are no whole lines" in text for _, text in named(session_dir))
+    assert any("are not whole lines" in text for _, text in named(session_dir))

@@ -134,7 +134,7 @@ def test_going_back_branching_and_going_on_use_the_same_backend(backend, tmp_pat
     assert verify(tmp_path / "a") == verify(tmp_path / "b") == ()
 
 
-def test_one_file_holds_all_checkpoints_of_sqlite_and_its_owner_alone_may_read_it(tmp_path):
+def test_one_file_holds_all_checkpoints_of_sqlite_and_only_its_owner_may_read_it(tmp_path):
     with GCSession(config("sqlite"), directory=tmp_path) as session:
         spoken(session, 0, 3)
     names = {path.name for path in tmp_path.iterdir()}
@@ -179,9 +179,9 @@ def test_a_backend_that_fails_is_recorded_and_the_session_goes_on(backend, tmp_p
         was = digest(session)
     with GCSession.open(tmp_path, plugins=offering(backend)) as session:
         assert digest(session) == was
-    told = [str(failure) for failure in plugins.failures]
-    assert all(line.startswith("shelf failed in ") for line in told)
-    assert bool(told) == (backend is not AnswersBytesOfNothing)
+    failures = [str(failure) for failure in plugins.failures]
+    assert all(line.startswith("shelf failed in ") for line in failures)
+    assert bool(failures) == (backend is not AnswersBytesOfNothing)
 
 
 def test_a_checkpoint_that_the_host_asks_for_and_that_cannot_be_written_is_an_error(tmp_path):
@@ -204,7 +204,7 @@ def test_a_backend_that_cannot_be_made_is_an_error_before_anything_is_said(made,
         GCSession(config("shelf"), directory=tmp_path, plugins=offering(made))
 
 
-def test_a_database_that_is_none_costs_the_checkpoints_alone(tmp_path):
+def test_an_invalid_database_costs_only_the_checkpoints(tmp_path):
     with GCSession(config("sqlite"), directory=tmp_path) as session:
         spoken(session, 0, 3)
         was = digest(session)
@@ -212,9 +212,28 @@ def test_a_database_that_is_none_costs_the_checkpoints_alone(tmp_path):
     assert [finding.file for finding in verify(tmp_path)] == ["checkpoints.db"]
     with GCSession.open(tmp_path) as session:
         assert digest(session) == was
-        spoken(session, 3, 1)  # and it is made anew with the next one
+        spoken(session, 3, 1)  # and it is created again with the next one
     assert verify(tmp_path) == ()
     assert SQLiteBackend(tmp_path / "checkpoints.db").keys()
+
+
+def test_a_damaged_schema_of_the_checkpoint_database_costs_only_its_checkpoints(tmp_path):
+    """SQLite quotes the schema in its error, and Python cannot decode that: UnicodeDecodeError instead of its own."""
+    path = tmp_path / "checkpoints.db"
+    with GCSession(config("sqlite"), directory=tmp_path) as session:
+        spoken(session, 0, 3)
+        was = digest(session)
+    sound = path.read_bytes()
+    begins = sound.index(b"CREATE TABLE")
+    for place in range(begins, begins + 60, 6):
+        path.write_bytes(sound[:place] + b"\xc1" + sound[place + 1 :])
+        assert {finding.file.partition("/")[0] for finding in verify(tmp_path)} <= {"checkpoints.db"}
+        with GCSession.open(tmp_path) as session:
+            assert digest(session) == was
+        with contextlib.suppress(LogError):
+            SQLiteBackend(path).keys()
+        SQLiteBackend(path).write("a", b"1")
+        assert SQLiteBackend(path).read("a") == b"1"
 
 
 def killed_in_a_write(path):
@@ -283,7 +302,7 @@ def test_a_key_that_could_name_another_file_is_refused(key, tmp_path):
             method(key)
 
 
-def test_what_a_writer_left_half_done_is_no_checkpoint(tmp_path):
+def test_a_half_written_checkpoint_does_not_count(tmp_path):
     (tmp_path / "unfinished.new").write_bytes(b"{")
     (tmp_path / "a folder").mkdir()
     backend = FileBackend(tmp_path)

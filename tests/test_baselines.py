@@ -226,7 +226,7 @@ def test_markdown_has_a_table_a_window_and_one_by_session(small):
     assert "| made.jsonl |" in shown
 
 
-def test_tables_are_shown_by_default_one_a_window_behind_their_mean(small):
+def test_tables_are_shown_by_default_one_a_window_after_their_mean(small):
     shown = run(small, "--window", "2000,3000", "--workers", 1)
     assert shown.exit_code == 0
     titles = [line.strip() for line in shown.stdout.splitlines() if line.startswith(("Mean of", "Window "))]
@@ -234,7 +234,7 @@ def test_tables_are_shown_by_default_one_a_window_behind_their_mean(small):
     assert shown.stdout.count("far fit %") == 3
 
 
-def test_of_one_window_there_is_no_mean(small):
+def test_one_window_has_no_mean(small):
     shown = run(small, "--window", "2000", "--workers", 1).stdout
     assert "Mean of" not in shown
     assert shown.count("far fit %") == 1

@@ -133,7 +133,7 @@ def digest(session):
 
 
 def ends(config):
-    """Whether what is held has no room, nobody may collect, or nothing may be spent."""
+    """Whether held content has no room, collecting is not allowed, or nothing may be spent."""
     held = len(config.pinned_turn_indices) > 1 or "exclude" in config.tools.values()
     return (
         config.usable <= 600

@@ -141,7 +141,7 @@ def test_what_happens_to_the_original_changes_no_clone(changes_):
     assert real.total == real.overhead + 7 + 999 * len(keys)
 
 
-def test_items_beside_a_group_leave_without_what_the_group_holds():
+def test_items_next_to_a_group_leave_without_the_groups_content():
     one = budget()
     for key in ("a", "b"):
         one.add(attrs.evolve(item(key, 0), group=""))
@@ -247,7 +247,7 @@ def test_without_a_window_there_are_no_percentages():
     assert (one.utilisation, one.headroom, one.available) == (0.0, 0.0, 0)
 
 
-def test_a_snapshot_names_limits_roll_ups_and_tree_and_tells_synthetic_text_apart():
+def test_a_snapshot_names_limits_roll_ups_and_tree_and_marks_synthetic_text():
     one = budget(overhead=3)
     one.add(item("i1", 10, LOCKED, label="user_text"))
     one.add(item("i2", 20, synthetic=True, label="trace"))
@@ -303,7 +303,7 @@ def test_an_unknown_item_is_named(change):
         getattr(budget(), change)("i9", *more)
 
 
-def test_a_cap_is_looked_at_before_anything_is_added():
+def test_a_cap_is_checked_before_anything_is_added():
     one = budget()
     one.register(InstructionSource(name="team", policy=PRESERVABLE, cap=100))
     one.add(item("a", 60, source="team", group=""))

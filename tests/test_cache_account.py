@@ -105,13 +105,13 @@ def test_what_a_worker_took_is_part_of_the_cost_and_of_no_hit_rate():
 def missed(**what):
     books = account()
     books.called(usage(written=10_000), time=1e9, sent=1e9)
-    for told in what.pop("told", ()):
-        getattr(books, told[0])(*told[1:])
+    for changes in what.pop("changes", ()):
+        getattr(books, changes[0])(*changes[1:])
     given = {"time": 1e9 + 10, "sent": 1e9 + 10} | what
     return books.called(usage(written=9_000), **given).miss
 
 
-def test_what_was_held_and_read_is_no_miss():
+def test_a_cached_prefix_that_was_read_is_not_a_miss():
     books = account()
     books.called(usage(written=10_000), time=1e9)
     assert books.called(usage(read=10_000, written=50), time=1e9 + 1).miss is None
@@ -120,12 +120,12 @@ def test_what_was_held_and_read_is_no_miss():
 @pytest.mark.parametrize(
     ("what", "cause", "words"),
     [
-        ({"changed": "messages", "told": [("collected", "collection 7")]}, MissCause.COLLECTION, "collection 7"),
-        ({"changed": "messages", "told": [("edited", "a collection was undone")]}, MissCause.EDIT, "undone"),
+        ({"changed": "messages", "changes": [("collected", "collection 7")]}, MissCause.COLLECTION, "collection 7"),
+        ({"changed": "messages", "changes": [("edited", "a collection was undone")]}, MissCause.EDIT, "undone"),
         ({"changed": "tools"}, MissCause.TOOLS, "tool schemas"),
-        ({"changed": "system", "told": [("collected", "collection 7")]}, MissCause.SYSTEM, "collection 7"),
+        ({"changed": "system", "changes": [("collected", "collection 7")]}, MissCause.SYSTEM, "collection 7"),
         ({"sent": 1e9 + 400}, MissCause.EXPIRED, "idle for 400 seconds, the cache lives 300"),
-        ({"told": [("switched", "claude-opus-5")]}, MissCause.MODEL, "claude-opus-5"),
+        ({"changes": [("switched", "claude-opus-5")]}, MissCause.MODEL, "claude-opus-5"),
         ({"reason": "system_changed"}, MissCause.PROVIDER, "system_changed"),
         ({}, MissCause.UNEXPLAINED, "as it was"),
     ],
@@ -138,7 +138,7 @@ def test_a_miss_is_explained(what, cause, words):
 
 
 def test_a_collection_that_changed_nothing_sent_explains_no_miss():
-    assert missed(told=[("collected", "collection 7")]).cause is MissCause.UNEXPLAINED
+    assert missed(changes=[("collected", "collection 7")]).cause is MissCause.UNEXPLAINED
 
 
 def test_a_clock_that_goes_backwards_counts_as_no_time_passed():
@@ -173,7 +173,7 @@ def test_a_report_is_as_large_after_many_misses_as_after_some():
         (Usage(input_tokens=3_000), 30_000),
     ],
 )
-def test_a_report_that_contradicts_the_count_is_booked_and_told(report, counted):
+def test_a_report_that_contradicts_the_count_is_recorded_and_logged(report, counted):
     books = account()
     books.called(report, time=1e9, counted=counted)
     assert len(books.report().contradictions) == 1
@@ -253,7 +253,7 @@ def test_a_changed_tool_is_named_as_the_cause():
         assert session.cache.newest_misses[-1].cause is MissCause.TOOLS
 
 
-def test_more_than_the_budget_of_a_minute_is_told_once():
+def test_more_than_the_budget_of_a_minute_is_reported_once():
     events = []
     config = GCConfig(tpm_budget=5_000)
     with GCSession(config, format="anthropic", model=MODEL, on_event=events.append) as session:
@@ -261,8 +261,8 @@ def test_more_than_the_budget_of_a_minute_is_told_once():
             turn(session, "again", reported(written=written))
         assert session.cache.minute_tokens > 9_000
         assert "above 5,000 allowed" in session.explain()
-    (told,) = [event for event in events if isinstance(event, RateExceeded)]
-    assert (told.budget, told.tokens) == (5_000, 6_030)
+    (changes,) = [event for event in events if isinstance(event, RateExceeded)]
+    assert (changes.budget, changes.tokens) == (5_000, 6_030)
 
 
 def test_what_anthropic_read_from_its_cache_counts_for_no_minute():
@@ -308,7 +308,7 @@ def test_an_account_that_cannot_be_written_stops_no_turn():
 # -- what providers tell ---------------------------------------------------------------------------------------------
 
 
-def test_anthropic_tells_lives_and_passes():
+def test_anthropic_reports_lives_and_passes():
     report = reported(
         written=300,
         cache_creation={"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 200},
@@ -339,7 +339,7 @@ def test_the_providers_own_reason_is_read_from_the_reply(reply, reason):
 # -- the ledger ------------------------------------------------------------------------------------------------------
 
 
-def test_an_old_ledgers_reports_are_no_calls():
+def test_reports_in_an_old_ledger_are_not_calls():
     old = Entry.read(b'{"at":1,"time":2.0,"kind":"observed","raw":5,"reported":6}')
     assert old.record == Observed(raw=5, reported=6)
     assert followed(account(), old) is None

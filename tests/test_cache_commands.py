@@ -109,7 +109,7 @@ def test_a_real_session_is_priced_with_the_gaps_of_its_clock():
     assert priced.run(collected=True, gaps=True).spend.usd > priced.run(collected=True).spend.usd
 
 
-def test_replay_tells_prices_only_for_a_model(tmp_path):
+def test_replay_shows_prices_only_for_a_model(tmp_path):
     path = recorded(tmp_path, calls=8)
     plain = ctxgc("replay", path, "--window", 12_000, "--no-chart")
     priced = ctxgc("replay", path, "--window", 12_000, "--no-chart", "--model", "gpt-5.4")

@@ -7,7 +7,7 @@ WINDOW = Level(name="window", tokens=100)
 
 
 def rows(*fill, levels=(WINDOW,), **options):
-    """The bars alone, from the top down, without labels and axes."""
+    """Only the bars, from the top down, without labels and axes."""
     lines = fill_chart(fill, levels, height=10, **options).splitlines()[:-2]
     return [line.partition("│")[2] for line in lines]
 

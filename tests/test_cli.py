@@ -87,7 +87,7 @@ def test_several_sessions_get_a_row_each_and_one_together(session):
     assert "█" not in done.stdout
 
 
-def test_a_directory_stands_for_the_sessions_in_it(session):
+def test_a_directory_means_the_sessions_in_it(session):
     (session.parent / "more.jsonl").write_text(session.read_text())
     assert "12 calls" in run("replay", session.parent, "--window", 16_000).stdout
 
@@ -150,7 +150,7 @@ def test_a_bad_line_is_a_warning_with_file_and_line(session):
     assert f"warning: {session}:14: " in done.stderr
 
 
-def test_what_a_session_mended_is_told_on_stderr(session):
+def test_repairs_of_a_session_are_reported_on_stderr(session):
     with session.open("a") as file:
         file.write(json.dumps({"role": "tool", "tool_call_id": "c1", "content": "late"}) + "\n")
     done = run("replay", session, "--json")

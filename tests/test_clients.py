@@ -144,7 +144,7 @@ def test_a_collection_costs_one_break_of_the_cache():
     )
 
 
-def test_two_users_of_one_organisation_share_what_stands_before_their_conversations():
+def test_two_users_of_one_organisation_share_the_prefix_of_their_conversations():
     tools = [schema("read", "anthropic", "Reads a file. " * 300)]
     first = []
     with ProviderServer([answer("Done.")] * 2) as server, anthropic_client(server) as client:

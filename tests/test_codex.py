@@ -51,8 +51,8 @@ def rollout(tmp_path):
 
 
 def test_what_was_sent_and_answered_is_read_and_what_is_shown_is_not(rollout):
-    told = line("event_msg", {"type": "agent_message", "message": "It is fixed."})
-    path = rollout(META, item(ASKED), CONTEXT, item(THOUGHT), item(CALL), COUNTED, item(OUTPUT), item(SAID), told)
+    event = line("event_msg", {"type": "agent_message", "message": "It is fixed."})
+    path = rollout(META, item(ASKED), CONTEXT, item(THOUGHT), item(CALL), COUNTED, item(OUTPUT), item(SAID), event)
     transcript = read_transcript(path)
     assert transcript.format == "responses"
     assert transcript.system == ("Be kind.",)
@@ -71,7 +71,7 @@ def test_calls_of_custom_tools_have_their_results(rollout):
     assert roles == [Role.USER, Role.ASSISTANT, Role.TOOL, Role.ASSISTANT]
 
 
-def test_a_compaction_is_told_and_what_stood_before_it_stays(rollout):
+def test_a_compaction_is_reported_and_the_content_before_it_stays(rollout):
     compacted = line("compacted", {"message": "All is well.", "replacement_history": [ASKED]})
     transcript = read_transcript(rollout(META, item(ASKED), item(CALL), item(OUTPUT), compacted, item(SAID)))
     assert transcript.messages == (ASKED, CALL, OUTPUT, SAID)

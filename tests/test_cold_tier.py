@@ -4,7 +4,7 @@ import attrs
 import pytest
 
 from gc_core import ColdItem, GCConfig, GCRemovalItem, GCSession, Plugins, hookimpl
-from gc_core.collector.cold_tier import MOST_ITEMS, MOST_LOOKED, MOST_TOKENS
+from gc_core.collector.cold_tier import MOST_EXAMINED, MOST_ITEMS, MOST_TOKENS
 from gc_core.storage.ledger import Collected
 from gc_core.values.items import ItemKind
 from tests.support.inside import core_of, counter_of, moment_of, scheduler_of, state_of, store_of
@@ -85,7 +85,7 @@ def promoted(*named, steps=30, directory=None, **more):
 # --- what comes back --------------------------------------------------------------------------------------------------
 
 
-def test_what_is_promoted_stands_at_the_end_of_the_next_request_by_the_same_ledger_record():
+def test_promoted_content_is_at_the_end_of_the_next_request_by_the_same_ledger_record():
     made, _ = promoted(("i3", 0.9))
     with made:
         known = len(collections(made))
@@ -151,7 +151,7 @@ def test_of_a_long_item_come_back_the_lines_that_the_window_lacks():
 # --- never twice, and as recorded -------------------------------------------------------------------------------------
 
 
-def test_what_stands_there_already_is_not_sent_twice():
+def test_content_already_in_the_window_is_not_sent_twice():
     made, _ = promoted(("i3", 0.9))
     with made:
         made.collect_now(target_percent=20)
@@ -250,7 +250,7 @@ def test_ids_that_are_unknown_resident_or_no_text_of_their_own_are_passed_over()
         assert made.plugins.failures == []
 
 
-def test_ten_thousand_items_of_the_greatest_relevance_are_looked_at_for_a_moment_only():
+def test_ten_thousand_items_of_the_greatest_relevance_take_only_a_moment():
     made, hook = promoted()
     with made:
         hook.named = [ColdItem(item=f"i{number}", relevance=1.0) for number in range(1_000_000, 1_010_000)]
@@ -259,13 +259,13 @@ def test_ten_thousand_items_of_the_greatest_relevance_are_looked_at_for_a_moment
         assert (
             tier.recalled(made.plugins, made.view(), scheduler_of(made).manual(moment_of(made)), counter_of(made)) == ()
         )
-        assert len(reads) == MOST_LOOKED
+        assert len(reads) == MOST_EXAMINED
         made.collect_now(target_percent=20)
         assert collections(made)[-1].recalled == ()
 
 
 @pytest.mark.parametrize("answer", [[1], 7, [ColdItem(item="i3", relevance=0.9), "i5"], None])
-def test_what_is_no_cold_item_is_recorded_and_breaks_nothing(answer):
+def test_something_that_is_not_a_cold_item_is_recorded_and_breaks_nothing(answer):
     class Junk:
         @hookimpl
         def gc_promote(self, context, goal):  # noqa: ARG002 - the hook

@@ -1,4 +1,4 @@
-"""``ctxgc compare``: whose sessions, who does the work, what is told of them, and that it is the same every time."""
+"""``ctxgc compare``: the sessions, the workers, the tables, and that they are the same every time."""
 
 import json
 import multiprocessing
@@ -143,7 +143,7 @@ def test_a_mode_makes_requests_that_a_provider_takes(mode):
     assert summary.breaks > 0
 
 
-# --- what is told ---------------------------------------------------------------------------------------------------
+# --- the tables -----------------------------------------------------------------------------------------------------
 
 shares = st.builds(lambda kept, more: Share(kept=kept, whole=kept + more), st.integers(0, 9), st.integers(0, 9))
 calls = st.builds(
@@ -192,7 +192,7 @@ def test_every_measure_has_a_column_and_a_line_fits_200_columns(small):
     assert "sessions of 10-50 calls (1 session, 13 calls" in done.stdout
 
 
-def test_sessions_are_told_apart_by_their_length(tmp_path):
+def test_sessions_are_distinguished_by_their_length(tmp_path):
     for count in (4, 15, 60):
         written(tmp_path / f"s{count}.jsonl", steps(count, tokens=5))
     done = run(tmp_path, "--window", "2000", "--workers", 1, "--json")
@@ -230,7 +230,7 @@ def test_two_runs_say_the_same_but_for_times_in_one_process_or_in_two(tmp_path):
     assert without_times(one) == without_times(two)
 
 
-def test_files_of_the_same_name_are_told_apart_and_a_file_named_twice_counts_once(tmp_path):
+def test_files_of_the_same_name_are_distinguished_and_a_file_named_twice_counts_once(tmp_path):
     paths = [written(tmp_path / place / "s.jsonl", steps(3)) for place in ("a/x", "b/x", "b/y")]
     names = session_names([*paths, paths[0], tmp_path / "a" / "x" / ".." / "x" / "s.jsonl"])
     assert list(names.values()) == ["a/x/s.jsonl", "b/x/s.jsonl", "y/s.jsonl"]
@@ -256,7 +256,7 @@ def test_a_cluster_finds_what_this_process_finds(small, cluster):
     assert plain(here) == plain(there)
 
 
-def test_a_cluster_is_told_of_a_file_that_is_not_there(small, cluster, tmp_path):
+def test_a_cluster_reports_a_missing_file(small, cluster, tmp_path):
     found = compare([tmp_path / "no.jsonl", small], config=GCConfig(), strategies=[], windows=[2_000], executor=cluster)
     assert found.tables[0].sessions == ("made.jsonl",)
     assert [failure for failure in found.failures if "no.jsonl: No such file" in failure] == list(found.failures)
@@ -280,7 +280,7 @@ def test_an_unknown_executor_is_refused_with_those_that_there_are(small, name):
     assert f"executor {name!r}: expected 'processes' or 'dask://HOST:PORT'" in done.stderr
 
 
-def test_a_lost_worker_is_told_by_name():
+def test_a_lost_worker_is_reported_by_name():
     with (
         pytest.raises(ExecutorError, match=r"'processes' lost a worker \(BrokenProcessPool"),
         crew_of("processes", workers=2) as crew,
@@ -389,7 +389,7 @@ def test_an_empty_directory_is_named(tmp_path):
     assert f"{tmp_path}: no *.jsonl and no *.json in it, expected recorded sessions" in done.stderr
 
 
-def test_what_is_no_session_is_told_and_the_others_go_on(tmp_path):
+def test_a_file_that_is_not_a_session_is_reported_and_the_others_continue(tmp_path):
     written(tmp_path / "a.jsonl", steps(12))
     (tmp_path / "b.jsonl").write_text("no json\n")
     written(tmp_path / "c.jsonl", [{"role": "user", "content": "Is anybody there?"}])
@@ -429,14 +429,14 @@ def test_baselines_and_modes_have_names_of_their_own():
     assert sum(name.startswith("simulated: ") for name in BASELINES_BY_NAME) == 2
 
 
-def test_what_cannot_be_read_is_no_session_of_ones_own(home):
+def test_an_unreadable_file_is_not_a_session_of_ones_own(home):
     project = home / ".claude" / "projects" / "-srv-shop"
     (project / "gone.jsonl").symlink_to("nowhere")
     (project / "folder.jsonl").mkdir()
     assert len(own_sessions(home, {})) == 3
 
 
-def test_a_project_is_offered_by_its_name_whatever_stands_in_it(home):
+def test_a_project_is_offered_by_its_name_whatever_it_contains(home):
     session = attrs.evolve(own_sessions(home, {})[0], project="/srv/[/b][red]x\x1b[31m")
     console = Console(width=120)
     with console.capture() as shown:
@@ -444,15 +444,15 @@ def test_a_project_is_offered_by_its_name_whatever_stands_in_it(home):
     assert "/srv/[/b][red]x\ufffd[31m" in shown.get()
 
 
-def test_what_is_no_file_is_told_and_stops_nothing(tmp_path):
+def test_a_path_that_is_not_a_file_is_reported_and_stops_nothing(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "folder" / "a.jsonl")
     found = run("--workers", 1, *(tmp_path / name for name in ("loop", "pipe", "folder", "n" * 300)))
     assert found.exit_code == 1
-    for told in ("symbolic links", "is a pipe", "no *.jsonl", "File name too long"):
-        assert told in found.output
+    for complaint in ("symbolic links", "is a pipe", "no *.jsonl", "File name too long"):
+        assert complaint in found.output
 
 
 def test_the_directory_of_a_session_of_gc_cores_own_is_its_log_alone(tmp_path):

@@ -95,9 +95,9 @@ def test_at_every_depth_calls_keep_their_results_users_their_words_and_tools_the
             request = taken(session)
             assert all(f"Wish number {turn}: keep it." in text_of(request) for turn in range(6))
             assert names_in(request) == {TOOL}
-        told = [item.text for item in session.items() if item.kind in {ItemKind.SUMMARY, ItemKind.TRACE}]
+        texts = [item.text for item in session.items() if item.kind in {ItemKind.SUMMARY, ItemKind.TRACE}]
         assert collected
-        assert all(TOOL in text for text in told if "read-file" in text or "read_file" in text)
+        assert all(TOOL in text for text in texts if "read-file" in text or "read_file" in text)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -113,7 +113,7 @@ def test_a_history_of_tool_calls_alone_is_collected_all_the_same(kind, strategy)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_confirmation_that_comes_many_collections_later_is_heard(kind):
+def test_a_confirmation_many_collections_later_is_honoured(kind):
     session, collected = session_with("gc_budget", format=kind)
     with session:
         session.append(user("Delete it once I have said yes."))
@@ -155,7 +155,7 @@ def test_where_hardly_anything_may_go_collections_are_few_and_each_frees_somethi
         assert len(collected) <= before + 1
 
 
-def test_what_can_never_fit_is_told_at_once_and_every_time():
+def test_a_request_that_can_never_fit_is_reported_at_once_and_every_time():
     session, collected = session_with("gc_summarize")
     with session:
         session.system(rules="word " * 7_000)
@@ -213,7 +213,7 @@ def test_a_tool_that_the_agent_uses_is_never_left_out():
 
 @pytest.mark.parametrize("strategy", [*STRATEGIES, ("gc_budget", "gc_summarize")], ids=str)
 def test_in_a_long_turn_the_prefix_breaks_once_a_collection_and_never_besides(strategy):
-    """However many strategies take part: two passes one behind the other would be two breaks."""
+    """However many strategies take part: two passes one after the other would be two breaks."""
     session, collected = session_with(strategy)
     breaks, seen, sent = 0, 0, []
     with session:
@@ -252,8 +252,8 @@ def test_in_one_long_tool_loop_summaries_follow_and_a_reopened_session_has_them(
 
 def test_every_report_of_the_list_is_on_the_page():
     page = (ROOT / "docs" / "complaints.md").read_text()
-    numbers = [int(number) for number in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
-    assert numbers == list(range(1, 43))
+    rows = re.findall(r"^\| (\d+(?:, \d+)*) \|", page, re.MULTILINE)
+    assert sorted(int(number) for row in rows for number in row.split(", ")) == list(range(1, 43))
     assert len(set(re.findall(r"https://github\.com/[\w.-]+/[\w.-]+/issues/\d+", page))) == 60
 
 

@@ -41,7 +41,7 @@ def test_no_collaborator_holds_the_core_or_the_session():
 
 @pytest.mark.usefixtures("without_pythons_collector")
 @pytest.mark.parametrize("ends", [True, False], ids=["closed", "left open"])
-def test_a_session_that_nobody_has_any_more_is_freed_at_once(ends):
+def test_an_unreferenced_session_is_freed_at_once(ends):
     session = small(3_000)
     rounds(session, 8)
     known = [weakref.ref(session), weakref.ref(core_of(session)), weakref.ref(runtime_of(session).recorder)]

@@ -198,7 +198,7 @@ def test_what_is_written_ahead_is_asked_for_before_the_threshold():
         GCConfig(background_percent=91)
 
 
-def test_what_stands_first_in_the_cache_is_not_kept_for_a_shorter_time():
+def test_the_first_part_of_the_cache_is_not_kept_for_a_shorter_time():
     with pytest.raises(ConfigError, match="must not be shorter than cache_ttl"):
         GCConfig(cache_ttl="1h")
     assert GCConfig(cache_ttl="1h", stable_cache_ttl="1h").cache_ttl == "1h"

@@ -21,8 +21,8 @@ class Liar:
 
     def summarize(self, request):
         text = ExtractiveSummarizer().summarize(request)
-        told = text if self.right in text else f"{text}\n{self.said}"
-        return told.replace(self.right, self.wrong)
+        summary = text if self.right in text else f"{text}\n{self.said}"
+        return summary.replace(self.right, self.wrong)
 
 
 class Credulous:
@@ -74,7 +74,7 @@ WRONG = {
 
 @pytest.mark.parametrize("at", [0, 2, 4])
 @pytest.mark.parametrize("said", WRONG.values(), ids=WRONG)
-def test_a_finding_names_the_item_that_tells_the_right_value(said, at):
+def test_a_finding_names_the_item_with_the_right_value(said, at):
     text, right, wrong = said
     with corrupted(text, right, wrong, at) as session:
         reply = call(("w", "bash", {"command": f"use {wrong}"}))
@@ -82,7 +82,7 @@ def test_a_finding_names_the_item_that_tells_the_right_value(said, at):
         assert [right in session.recall(item) for item in found.items] == [True]
 
 
-def test_where_undoing_does_not_fit_the_item_that_tells_the_right_value_comes_back_by_itself():
+def test_where_undoing_does_not_fit_only_the_item_with_the_right_value_comes_back():
     with corrupted() as session:
         for place in range(6):
             session.append(user(f"Question {place}: " + "and what about this part of it? " * 120))
@@ -103,7 +103,7 @@ def test_a_reply_that_does_not_use_it_is_taken():
 
 RECORDED = [
     ("gc_progressive", "pi--session.jsonl", 200),
-    ("gc_summarize", "entire--24a2*.jsonl", 80),
+    pytest.param("gc_summarize", "entire--24a2*.jsonl", 80, marks=pytest.mark.slow),
     pytest.param("gc_progressive", "entire--24a2*.jsonl", 80, marks=pytest.mark.slow),
     pytest.param("gc_summarize", "pi--session.jsonl", 200, marks=pytest.mark.slow),
 ]

@@ -23,7 +23,7 @@ def model(name="claude-opus-4-5", **more):
 # -- what fits -------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_left_of_a_window_is_the_window_less_what_always_stands_in_it():
+def test_the_rest_of_a_window_is_the_window_less_its_constant_content():
     assert available(200_000, system=2_000, output_reservation=4_096, fixed=8_000) == 185_904
 
 
@@ -114,7 +114,7 @@ def test_a_known_model_has_its_own_target(name, percent):
 
 
 @pytest.mark.parametrize("name", ["claude-opus-4-5", "gpt-4.1-mini", "nobodys-model", "", None])
-def test_any_other_model_has_the_mean_and_is_told_so(name):
+def test_any_other_model_has_the_mean_and_the_source_says_so(name):
     found = recommended_target(name)
     assert found.alpha == pytest.approx((0.3 + 0.4 + 0.25) / 3, abs=1e-4)
     assert found.source.startswith(f"nothing is known of {name!r}: the mean")

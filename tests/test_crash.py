@@ -108,7 +108,7 @@ def survive(writers, folder, *, rounds, seed):
 
 
 def folded(directory, plugins):
-    """What log and ledger alone tell, opened in their place: the path may be in the window."""
+    """The state from log and ledger only, opened in their place: the path may be in the window."""
     aside = directory.rename(directory.with_name("aside"))
     copied(aside, directory)
     without_checkpoints(directory)

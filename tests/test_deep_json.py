@@ -100,7 +100,7 @@ def take(session, message):
 
 
 def lived(session, format_name, pair, *, steps=3):
-    """A session in which a call and its result stand among others, with collections; whether both were taken."""
+    """A session with a call and its result among others, with collections; whether both were taken."""
     session.append(user(format_name, f"Edit the file. {long_text('wish')}"))
     taken = []
     for step in range(steps):
@@ -216,7 +216,7 @@ def test_a_transcript_with_a_deep_line_is_read_without_it(tmp_path):
     assert "nested deeper" in str(transcript.warnings[0])
 
 
-def test_a_log_with_a_line_that_is_too_deep_is_told_so(tmp_path):
+def test_a_log_with_a_line_that_is_too_deep_is_reported(tmp_path):
     with GCSession(format="openai", directory=tmp_path) as session:
         session.append({"role": "user", "content": "Hello.", "trace": {"a": 1}})
     log = tmp_path / FILE_NAME
@@ -238,12 +238,12 @@ def test_a_log_with_a_line_that_is_too_deep_is_told_so(tmp_path):
     ],
     ids=lambda given: given[:12] or "empty",
 )
-def test_what_is_no_json_is_a_value_error(given):
+def test_invalid_json_is_a_value_error(given):
     with pytest.raises(ValueError, match=r"."):
         read_json(given)
 
 
-def test_brackets_inside_of_strings_are_no_levels():
+def test_brackets_inside_strings_are_not_levels():
     for given in ({"a": "[{" * 500}, ['"' + "[" * 500, "\\" + "[" * 500], [[]] * 500):
         assert read_json(json.dumps(given)) == given
 

@@ -126,7 +126,7 @@ class _Spy:
         return "- Decided by the assistant (turn 0, i2): “We decided to use port 6001 because 6000 is taken.”"
 
 
-def test_undo_brings_back_what_a_digest_stands_for():
+def test_undo_brings_back_what_a_digest_replaces():
     session = made(Digests())
     session.append(user("Fix all modules."))
     work(session, 0, 8)
@@ -167,7 +167,7 @@ def test_a_digest_without_anything_new_is_refused():
     assert not again.changed
 
 
-def test_entries_stay_word_for_word_and_newer_ones_stand_behind():
+def test_entries_stay_word_for_word_and_newer_ones_follow():
     request = SummaryRequest(
         items=(), max_tokens=50, form=SummaryForm.DIGEST, room=200, count=COUNTER.count,
         entries=("- Decided by the user (turn 1, i4): “Use a.”", "- `x.py` was read (turn 1, i5)."),
@@ -188,7 +188,7 @@ def test_where_it_is_full_what_binds_the_agent_outlives_what_was_read():
     assert COUNTER.count("\n".join(kept)) <= 150
 
 
-def test_beside_the_tasks_state_a_full_digest_keeps_what_overcame_a_failure_before_what_was_demanded():
+def test_with_a_task_state_a_full_digest_keeps_fixes_of_failures_before_demands():
     failed = [f"- `run` failed (turn {n}, i{n}0): step {n}; it succeeded later (turn {n}, i{n}5)" for n in range(1, 9)]
     demanded = [f"- The user required (turn {n}, i{n}1): “Never touch table {n}.”" for n in range(1, 9)]
     request = SummaryRequest(

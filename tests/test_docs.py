@@ -191,7 +191,7 @@ PAGE = re.compile(r"\]\((?P<page>[^)#]+\.md)\)")
 COMMAND = re.compile(r"(?:`|^(?:\$ )?)ctxgc (?P<name>[a-z][a-z-]+)", re.MULTILINE)
 
 
-def test_every_public_name_stands_in_the_reference_once():
+def test_every_public_name_is_in_the_reference_once():
     texts = [path.read_text() for path in (ROOT / "docs" / "reference").glob("*.md")]
     there = [name for text in texts for found in NAMES.finditer(text) for name in found["names"].split()]
     front = [*gc_core.__all__, *(f"testing.{name}" for name in gc_core.testing.__all__)]

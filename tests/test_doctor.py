@@ -1,4 +1,7 @@
-"""The doctor: every finding is provoked for real, is told with what to do, and hides no other; no secret is told."""
+"""
+The doctor: every finding is provoked for real, is reported with its remedy, and hides no other; no
+secret is shown.
+"""
 
 import hashlib
 import importlib.metadata
@@ -16,7 +19,7 @@ import pytest
 from ctxgc.cli.app import app
 from ctxgc.doctor import diagnose
 from ctxgc.doctor.checks import Level
-from ctxgc.doctor.file_checks import kind_of, mounts_of, told_of
+from ctxgc.doctor.file_checks import diagnosis_of, kind_of, mounts_of
 from typer.testing import CliRunner
 
 from gc_core import GCConfig, GCSession, Plugins
@@ -69,8 +72,8 @@ def toml(tmp_path, text):
 
 def found(level, *arguments, environ=None, **options):
     """The findings of a level, each as subject, text and remedy."""
-    told = diagnose(*arguments, environ=environ or {}, **options)
-    return [(each.subject, each.text, each.remedy) for each in told if each.level is level]
+    findings = diagnose(*arguments, environ=environ or {}, **options)
+    return [(each.subject, each.text, each.remedy) for each in findings if each.level is level]
 
 
 def errors(*arguments, **options):
@@ -85,9 +88,9 @@ def run(*arguments):
 
 
 def test_a_sound_installation_and_session_have_no_finding_to_act_on(directory):
-    told = diagnose(directory, environ={})
-    assert {each.level for each in told} == {Level.OK}
-    subjects = {each.subject for each in told}
+    findings = diagnose(directory, environ={})
+    assert {each.level for each in findings} == {Level.OK}
+    subjects = {each.subject for each in findings}
     assert subjects >= {
         "python",
         "plugin",
@@ -127,7 +130,7 @@ def test_a_plugin_that_cannot_be_imported_is_named_with_the_cause(install):
 
 
 @pytest.mark.parametrize("entry", ["squatter", "gc_budget"])
-def test_a_distribution_that_takes_a_name_of_gc_cores_own_is_told(install, entry):
+def test_a_distribution_that_takes_a_name_of_gc_core_is_reported(install, entry):
     code = """
         import gc_core as gc
 
@@ -143,7 +146,7 @@ def test_a_distribution_that_takes_a_name_of_gc_cores_own_is_told(install, entry
     assert any("gc-budget" in each.text for each in diagnose(environ={}) if each.level is Level.OK)
 
 
-def test_a_plugin_for_another_gc_core_is_told(install):
+def test_a_plugin_for_another_gc_core_is_reported(install):
     install("gc_later", "", requires="Requires-Dist: gc-core>=99\nRequires-Dist: attrs\n")
     ((subject, text, remedy),) = errors()
     assert (subject, remedy) == ("versions", 'pip install "gc-core>=99"')
@@ -153,7 +156,7 @@ def test_a_plugin_for_another_gc_core_is_told(install):
 # --- the configuration ----------------------------------------------------------------------------------------------
 
 
-def test_a_misspelt_key_is_told_with_its_line_and_the_key_that_was_meant(tmp_path):
+def test_a_misspelt_key_is_reported_with_its_line_and_the_key_that_was_meant(tmp_path):
     path = toml(tmp_path, '# mine\n[gc]\nstrategy = "gc_budget"\ntreshold_percent = 75\n')
     ((subject, text, remedy),) = errors(config=path)
     assert subject == "configuration"
@@ -169,13 +172,13 @@ def test_a_misspelt_key_is_told_with_its_line_and_the_key_that_was_meant(tmp_pat
         ('[gc]\n\n[gc.tools]\nread = "eternal"\n', 4, "tools.read = 'eternal'"),
     ],
 )
-def test_a_bad_value_is_told_with_its_line(body, line, said, tmp_path):
+def test_a_bad_value_is_reported_with_its_line(body, line, said, tmp_path):
     path = toml(tmp_path, body)
     ((_, text, _),) = errors(config=path)
     assert text.startswith(f"{path}, line {line}: {said}")
 
 
-def test_a_file_that_is_no_toml_or_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_missing_or_not_toml_is_reported(tmp_path):
     ((_, text, _),) = errors(config=toml(tmp_path, "[gc]\nstrategy = \n"))
     assert "cannot be read" in text
     assert "line 2" in text
@@ -184,7 +187,7 @@ def test_a_file_that_is_no_toml_or_is_not_there_is_told(tmp_path):
     assert remedy == "name the file that there is"
 
 
-def test_a_misspelt_variable_is_told():
+def test_a_misspelt_variable_is_reported():
     ((_, text, _),) = errors(environ={"GC_TRESHOLD_PERCENT": "75"})
     assert "GC_TRESHOLD_PERCENT" in text
     assert "GC_THRESHOLD_PERCENT" in text
@@ -204,8 +207,8 @@ def test_what_the_configuration_names_has_to_be_installed_and_take_its_options(t
         [gc.strategies.gc_hybird]
         """,
     )
-    told = {text.partition(";")[0]: subject for subject, text, _ in errors(config=path)}
-    assert told == {
+    findings = {text.partition(";")[0]: subject for subject, text, _ in errors(config=path)}
+    assert findings == {
         "no strategy 'gc_budgt'": "strategy",
         "strategy 'gc_truncate' has no option 'spare'": "strategy",
         "no summarizer 'poet'": "summarizer",
@@ -217,7 +220,7 @@ def test_what_the_configuration_names_has_to_be_installed_and_take_its_options(t
     assert "hybrid" in remedy
 
 
-def test_an_extra_that_a_setting_needs_is_told(tmp_path):
+def test_an_extra_that_a_setting_needs_is_reported(tmp_path):
     path = toml(tmp_path, '[gc]\nsummarizer = "llm"\nsummarization_model = "gpt-5-mini"\n')
     code = f"""
         import sys
@@ -229,12 +232,12 @@ def test_an_extra_that_a_setting_needs_is_told(tmp_path):
     assert 'pip install "gc-core[llm]"' in done.stdout.splitlines(), done.stderr
 
 
-def test_keys_are_looked_for_and_never_shown(tmp_path):
+def test_keys_are_checked_and_never_shown(tmp_path):
     path = toml(tmp_path, '[gc]\nsummarizer = "llm"\nsummarization_model = "claude-sonnet-4-5"\n')
     ((subject, _, remedy),) = found(Level.WARNING, config=path)
     assert (subject, remedy.split(";")[0]) == ("key", "set ANTHROPIC_API_KEY")
-    told = found(Level.OK, config=path, environ={"ANTHROPIC_API_KEY": KEY})
-    assert ("key", "ANTHROPIC_API_KEY is set (not shown)", "") in told
+    findings = found(Level.OK, config=path, environ={"ANTHROPIC_API_KEY": KEY})
+    assert ("key", "ANTHROPIC_API_KEY is set (not shown)", "") in findings
     wrong = toml(tmp_path, f'[gc]\nsummarizer = "llm"\nsummarizers = {{ api_key = "{KEY}" }}\n')
     assert "[not shown]" in errors(config=wrong)[0][1]
     for environ, file in (({"ANTHROPIC_API_KEY": KEY}, wrong), ({"GC_STRATEGY": KEY, "OTHER_TOKEN": KEY}, None)):
@@ -252,28 +255,30 @@ def test_keys_are_looked_for_and_never_shown(tmp_path):
         ("gpt-4o", Level.WARNING, "window", "is listed with 128,000 tokens"),
     ],
 )
-def test_a_models_counts_and_window_are_told(model, level, subject, said, tmp_path):
+def test_a_models_counts_and_window_are_reported(model, level, subject, said, tmp_path):
     GCSession(GCConfig(context_limit=1_000_000), directory=tmp_path / "s", model=model).close()
-    told = [(named, text) for named, text, remedy in found(level, tmp_path / "s") if remedy]
-    assert [text for named, text in told if named == subject and said in text]
+    findings = [(named, text) for named, text, remedy in found(level, tmp_path / "s") if remedy]
+    assert [text for named, text in findings if named == subject and said in text]
 
 
 # --- a session's files ----------------------------------------------------------------------------------------------
 
 
-def test_a_directory_without_a_session_is_told(tmp_path):
+def test_a_directory_without_a_session_is_reported(tmp_path):
     ((subject, text, _),) = errors(tmp_path)
     assert subject == "session"
     assert "holds no session" in text
 
 
-def test_a_damaged_log_is_told_and_hides_nothing_else(directory):
+def test_a_damaged_log_is_reported_and_hides_nothing_else(directory):
     log = directory / "master.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     lines[-1] = lines[-1].replace(b'"role"', b'"rule"', 1)
     log.write_bytes(b"".join(lines))
-    told = errors(directory)
-    assert any(subject == "files" and "master.jsonl" in text and "backup" in remedy for subject, text, remedy in told)
+    findings = errors(directory)
+    assert any(
+        subject == "files" and "master.jsonl" in text and "backup" in remedy for subject, text, remedy in findings
+    )
     assert found(Level.OK, directory)[-1][0] == "file system"
 
 
@@ -315,18 +320,18 @@ def test_who_holds_the_lock_is_named_and_a_stopped_one_is_a_warning(directory):
     assert ("lock", "no process is writing the session", "") in found(Level.OK, directory)
 
 
-def test_a_lock_that_a_dead_process_left_behind_is_told(directory):
+def test_a_lock_that_a_dead_process_left_behind_is_reported(directory):
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     (directory / "lock").write_text(f"{gone.pid}\nhere\n")
     ((subject, text, remedy),) = errors(directory)
     assert subject == "lock"
-    assert f"process {gone.pid}, which is gone" in text
+    assert f"process {gone.pid}, which has ended" in text
     assert remedy == f"rm {directory / 'lock'}"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_directory_that_may_not_be_written_is_told(directory):
+def test_a_directory_that_may_not_be_written_is_reported(directory):
     directory.chmod(0o500)
     ((subject, _, remedy),) = errors(directory)
     directory.chmod(0o700)
@@ -334,13 +339,13 @@ def test_a_directory_that_may_not_be_written_is_told(directory):
     assert "chmod" in remedy
 
 
-def test_a_directory_that_others_may_enter_is_told(directory):
+def test_a_directory_that_others_may_enter_is_reported(directory):
     directory.chmod(0o777)
     ((subject, text, remedy),) = found(Level.WARNING, directory)
     assert (subject, "mode 777" in text, remedy.startswith(f"chmod 700 {directory}")) == ("session", True, True)
 
 
-def test_a_clock_that_was_set_back_is_told(directory):
+def test_a_clock_that_was_set_back_is_reported(directory):
     later = time.time() + 3_600
     os.utime(directory / "master.jsonl", (later, later))
     ((subject, text, _),) = found(Level.WARNING, directory)
@@ -352,15 +357,15 @@ def test_a_clock_that_was_set_back_is_told(directory):
     ("place", "kind", "level"),
     [("/data/x", "nfs4", Level.WARNING), ("/data/local disk/x", "xfs", Level.OK), ("/elsewhere", "ext4", Level.OK)],
 )
-def test_a_network_file_system_is_told(place, kind, level):
+def test_a_network_file_system_is_reported(place, kind, level):
     assert kind_of(Path(place), mounts_of(MOUNTS)) == kind
-    assert told_of(kind).level is level
+    assert diagnosis_of(kind).level is level
 
 
 # --- as a command ---------------------------------------------------------------------------------------------------
 
 
-def test_the_command_exits_with_1_after_an_error_and_tells_the_remedy(tmp_path, directory):
+def test_the_command_exits_with_1_after_an_error_and_states_the_remedy(tmp_path, directory):
     path = toml(tmp_path, '[gc]\nmemory_backnd = "files"\n')
     done = run("doctor", "--config", path)
     assert done.exit_code == 1
@@ -371,23 +376,23 @@ def test_the_command_exits_with_1_after_an_error_and_tells_the_remedy(tmp_path, 
     assert {"level", "subject", "text", "remedy"} == set(document["findings"][0])
 
 
-def test_a_session_whose_settings_cannot_be_read_is_told_and_the_rest_goes_on(directory):
+def test_a_session_with_unreadable_settings_is_reported_and_the_rest_continues(directory):
     shutil.rmtree(directory / "checkpoints")
     ledger = directory / "ledger.jsonl"
     ledger.write_text(ledger.read_text().replace('"context_limit":32000', '"context_limit":-5'))
-    told = errors(directory, plugins=Plugins.discover())
-    assert any("stored configuration is no longer valid" in text for _, text, _ in told)
+    findings = errors(directory, plugins=Plugins.discover())
+    assert any("stored configuration is no longer valid" in text for _, text, _ in findings)
     assert ("tokenizer", "o200k_base loads without a network", "") in found(Level.OK, directory)
 
 
 def test_what_the_system_refuses_is_a_finding_and_ends_nothing(tmp_path):
     ((subject, text, _),) = errors(config=tmp_path / ("n" * 300))
     assert (subject, "File name too long" in text) == ("configuration", True)
-    told = found(Level.OK, tmp_path / ("n" * 300))
-    assert "clock" in [subject for subject, _, _ in told]
+    findings = found(Level.OK, tmp_path / ("n" * 300))
+    assert "clock" in [subject for subject, _, _ in findings]
 
 
-def test_every_extra_for_users_is_looked_for():
+def test_every_extra_for_users_is_checked():
     (text,) = [text for subject, text, _ in found(Level.OK) if subject == "extras"]
     found_in = (importlib.metadata.metadata(name) for name in ("gc-core", "ctxgc"))
     extras = {extra for metadata in found_in for extra in metadata.get_all("Provides-Extra")}

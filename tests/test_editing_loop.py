@@ -48,7 +48,7 @@ def part(name, **arguments):
     return Part(kind=ItemKind.TOOL_CALL, place=(), name=name, text=json.dumps(arguments), call_id="c")
 
 
-def heard(*calls):
+def files_after(*calls):
     files = Files()
     for its, text in calls:
         files.hear(its, text)
@@ -140,7 +140,7 @@ def replayed(system):
     return replay(reading(), config=config, strategy=system.name)
 
 
-def test_a_peer_is_told_what_was_read_again(tmp_path):
+def test_a_peer_learns_what_was_read_again(tmp_path):
     peer = Peer(name="keep last here", package="", venv="", adapter=ADAPTERS / "keep_last.py")
     found = outcome(System(name=peer.name, peer=peer), home=tmp_path)
     assert (found.reads, found.failed, found.over, found.errors) == (1, 0, 0, ())
@@ -151,19 +151,19 @@ def test_a_peer_is_told_what_was_read_again(tmp_path):
 
 @pytest.mark.parametrize("between", ["→", "\t"])
 def test_a_file_is_rebuilt_from_a_read_and_an_edit(between):
-    files = heard((READ[0], numbered(SOURCE, between=between)), (EDIT, "The file a.py has been updated."))
+    files = files_after((READ[0], numbered(SOURCE, between=between)), (EDIT, "The file a.py has been updated."))
     now = [*SOURCE[:4], "def other():", "    return 12345", *SOURCE[5:]]
     assert files.around(["return 12345", SOURCE[19]]) == numbered(now)
     assert files.around([SOURCE[4]]) is None
 
 
 def test_an_edit_that_was_refused_changes_nothing():
-    files = heard(READ, (EDIT, "<tool_use_error>String to replace not found in file.</tool_use_error>"))
+    files = files_after(READ, (EDIT, "<tool_use_error>String to replace not found in file.</tool_use_error>"))
     assert files.around([SOURCE[4]]) == numbered(SOURCE)
 
 
 def test_parts_of_a_file_grow_together_and_lines_nobody_showed_stay_unknown():
-    files = heard(
+    files = files_after(
         (part("Read", file_path="a.py", limit=3), numbered(SOURCE[:3])),
         (part("read", path="a.py", offset=9), "\n".join(SOURCE[8:])),
     )
@@ -172,7 +172,7 @@ def test_parts_of_a_file_grow_together_and_lines_nobody_showed_stay_unknown():
 
 
 def test_a_whole_read_takes_the_place_of_what_was_known():
-    files = heard(READ, (part("read", path="a.py"), "\n".join(SOURCE[:2])))
+    files = files_after(READ, (part("read", path="a.py"), "\n".join(SOURCE[:2])))
     assert files.around([SOURCE[0]]) == numbered(SOURCE[:2])
     assert files.around([SOURCE[2]]) is None
 
@@ -181,22 +181,24 @@ def test_several_edits_of_one_call_and_edits_everywhere_are_applied():
     twice = [SOURCE[0], SOURCE[1], SOURCE[0]]
     both = [{"oldText": SOURCE[0], "newText": "first_of_all()"}, {"oldText": SOURCE[1], "newText": "second_of_all()"}]
     written = (part("write", path="a.py", content="\n".join(twice)), "Successfully wrote 100 bytes to a.py")
-    once = heard(written, (part("edit", path="a.py", edits=both), "ok"))
+    once = files_after(written, (part("edit", path="a.py", edits=both), "ok"))
     assert once.around(["second_of_all()"]) == numbered(["first_of_all()", "second_of_all()", SOURCE[0]])
     arguments = {"file_path": "a.py", "old_string": SOURCE[0], "new_string": "everywhere()", "replace_all": True}
-    every = heard(written, (part("Edit", **arguments), "ok"))
+    every = files_after(written, (part("Edit", **arguments), "ok"))
     assert every.around(["everywhere()"]) == numbered(["everywhere()", SOURCE[1], "everywhere()"])
 
 
-def test_of_several_files_the_named_one_is_looked_at_first_and_then_the_last_one():
-    files = heard(*[(part("Write", file_path=path, content=f"{SOURCE[0]}\n# {path * 3}"), "ok") for path in "abc"])
+def test_of_several_files_the_named_one_is_read_first_and_then_the_last_one():
+    files = files_after(
+        *[(part("Write", file_path=path, content=f"{SOURCE[0]}\n# {path * 3}"), "ok") for path in "abc"]
+    )
     assert "# bbb" in files.around([SOURCE[0]], "b")
     assert "# ccc" in files.around([SOURCE[0]])
 
 
 def test_of_a_long_file_two_hundred_lines_around_are_shown():
     long = [f"the line of number {number}" for number in range(1, 1_001)]
-    files = heard((part("Write", file_path="a.py", content="\n".join(long)), "ok"))
+    files = files_after((part("Write", file_path="a.py", content="\n".join(long)), "ok"))
     shown = files.around([long[499], long[519]]).split("\n")
     assert len(shown) == MOST_LINES
     assert shown[0].startswith("   410→")
@@ -210,13 +212,13 @@ def test_the_window_is_a_third_of_a_session_in_whole_thousands(tokens, window):
     assert window_of(tokens) == window
 
 
-def test_a_system_that_lacks_a_session_stands_last():
+def test_a_system_that_lacks_a_session_is_last():
     few, many = outcome(KEEP_LAST, window=WIDE), outcome(TRUNCATE)
     rows = sorted(map(row_of, ([few], [many, many])), key=lambda row: row.rank)
     assert [(row.system, row.sessions, row.calls) for row in rows] == [("gc_truncate", 2, 32), ("keep last", 1, 15)]
 
 
-def test_an_unknown_system_is_told_with_those_there_are(capsys):
+def test_an_unknown_system_is_refused_with_the_known_ones(capsys):
     with pytest.raises(SystemExit):
         main(["--systems", "nobody"])
     assert "no system 'nobody'; there are: gc_truncate, gc_truncate + recall" in capsys.readouterr().err

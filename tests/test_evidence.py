@@ -63,7 +63,7 @@ def test_what_was_superseded_said_something_else_and_nothing_else_did(seed):
 # --- the places -------------------------------------------------------------------------------------------------------
 
 
-def test_every_fact_stands_where_it_is_said_to_stand(sessions):
+def test_every_fact_is_where_it_is_said_to_be(sessions):
     assert sum(len(session.planted) for session in sessions) == 200
     for session in sessions:
         messages = session.transcript.messages
@@ -74,7 +74,7 @@ def test_every_fact_stands_where_it_is_said_to_stand(sessions):
                 assert planted.old_message < planted.message
 
 
-def test_facts_stand_behind_the_first_request_and_in_the_first_half(sessions):
+def test_facts_come_after_the_first_request_and_in_the_first_half(sessions):
     for session in sessions:
         roles = [message["role"] for message in session.transcript.messages]
         for planted in session.planted:
@@ -119,11 +119,11 @@ def test_there_are_a_hundred_labels_each_of_another_line_or_part():
     assert len({(label.file, label.message, label.line, label.columns) for label in labels()}) == 100
 
 
-def test_labels_stand_in_the_order_of_their_files():
+def test_labels_are_in_the_order_of_their_files():
     assert [label.file for label in labels()] == sorted(label.file for label in labels())
 
 
-def test_every_label_points_to_its_line_and_to_a_reply_far_behind():
+def test_every_label_points_to_its_line_and_to_a_much_later_reply():
     require_corpus()
     transcripts = {file: read_transcript(corpus_dir() / file) for file in {label.file for label in labels()}}
     for label in labels():
@@ -193,7 +193,7 @@ def test_a_request_that_cannot_be_sent_shows_nothing():
 
 
 def collecting_calls(strategy, window, count):
-    """Where a reply stands before which a session says that it has collected, the fact having been said."""
+    """The place of a reply before which a session reports a collection, after the fact was stated."""
     events = []
     config = GCConfig(context_limit=window, output_reservation=0, strategy=(strategy,))
     session = GCSession(config, format="openai", on_event=events.append)
@@ -211,12 +211,12 @@ def collecting_calls(strategy, window, count):
 @pytest.mark.parametrize(
     "strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
 )
-def test_rounds_are_the_collections_that_a_session_tells(strategy):
-    told = list(collecting_calls(strategy, 4_000, 40))
-    assert len(told) >= 5
+def test_rounds_are_the_collections_that_a_session_reports(strategy):
+    calls = list(collecting_calls(strategy, 4_000, 40))
+    assert len(calls) >= 5
     found = look(strategy, 4_000, 40, *(Round(number) for number in (1, 2, 5)))
     assert [finding.needed for finding in found] == [Round(1), Round(2), Round(5)]
-    assert [2 + finding.since for finding in found] == [told[0], told[1], told[4]]
+    assert [2 + finding.since for finding in found] == [calls[0], calls[1], calls[4]]
 
 
 def test_a_baseline_has_rounds_too():
@@ -230,9 +230,9 @@ def test_a_round_that_never_comes_is_not_judged():
     assert look("gc_truncate", 100_000, 40, Round(1)) == []
 
 
-def test_what_was_said_behind_a_collection_has_its_rounds_from_there():
-    told = list(collecting_calls("gc_truncate", 4_000, 40))
+def test_statements_after_a_collection_count_their_rounds_from_there():
+    calls = list(collecting_calls("gc_truncate", 4_000, 40))
     transcript = Transcript(path=Path("made"), format="openai", messages=tuple(steps(40)))
-    probe = Probe(text="no such text", message=told[1] + 1, needed=Round(1), groups=("all",))
+    probe = Probe(text="no such text", message=calls[1] + 1, needed=Round(1), groups=("all",))
     [finding] = judge(Task(transcript=transcript, probes=(probe,), keeper="gc_truncate", window=4_000))
-    assert probe.message + finding.since == told[2]
+    assert probe.message + finding.since == calls[2]

@@ -29,7 +29,7 @@ CLIENTS = {
 
 
 def example(name):
-    """An example's module, anew."""
+    """An example's module, freshly loaded."""
     spec = importlib.util.spec_from_file_location(name.rpartition("/")[2], EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -73,7 +73,7 @@ def test_a_result_with_a_rule_of_agents_md_is_held():
     assert any(text.startswith("AGENTS.md: you must never push to main.") and len(text) > 1_000 for text in texts)
 
 
-def test_a_tools_output_is_decided_anew_at_every_collection():
+def test_a_tools_output_is_decided_again_at_every_collection():
     plugins = plugins_with("one_shot_tool")
     session = GCSession(GCConfig(strategy="budget", preserve_recent_steps=0), plugins=plugins)
     session.append({"role": "user", "content": "Start."})
@@ -103,7 +103,7 @@ RECALLED = "i3"
 
 @pytest.fixture
 def files(tmp_path):
-    """Files to read, each with something in it that stands nowhere else."""
+    """Files to read, each with something that occurs nowhere else."""
     root = tmp_path / "files"
     root.mkdir()
     for place in range(FILES):
@@ -204,7 +204,7 @@ def test_the_rules_of_a_project_stay_wherever_they_come_from():
 
 @pytest.fixture(scope="module")
 def fair_share(tmp_path_factory):
-    """Where the third party's wheel was installed, alone."""
+    """The place where only the third party's wheel is installed."""
     made = tmp_path_factory.mktemp("third_party")
     source = shutil.copytree(EXAMPLES / "third_party_strategy", made / "source")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(made)]

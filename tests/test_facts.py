@@ -333,7 +333,7 @@ def test_the_oldest_of_the_lowest_kind_is_left_out_first_and_a_line_says_so(stor
     assert store.text(COUNTER, COUNTER.count(expected)) == expected
 
 
-EACH_FITS_ALONE = 100
+EACH_FITS_BY_ITSELF = 100
 
 
 @pytest.fixture(scope="module")
@@ -353,7 +353,7 @@ def test_no_cap_is_passed_and_a_larger_one_never_shows_less(crowded):
         block = crowded.text(COUNTER, cap)
         shown = shown_ids(block)
         assert not block or COUNTER.count(block) <= cap
-        assert cap < EACH_FITS_ALONE or before <= set(shown)
+        assert cap < EACH_FITS_BY_ITSELF or before <= set(shown)
         assert not block or len(shown) == 40 or f"[gc: {40 - len(shown)} left out, in " in block
         before = set(shown)
     assert len(before) == 40
@@ -428,7 +428,7 @@ def line(**changed):
         line(op="delete", id="f9"),
     ],
 )
-def test_a_line_that_is_no_fact_is_named_by_file_and_byte(store, path, wrong):
+def test_a_line_that_is_not_a_fact_is_named_by_file_and_byte(store, path, wrong):
     promote(store, *TWO)
     size = path.stat().st_size
     with path.open("a") as file:
@@ -441,7 +441,7 @@ def test_a_line_that_is_no_fact_is_named_by_file_and_byte(store, path, wrong):
     assert path.read_bytes() == lines
 
 
-def test_what_is_no_file_is_an_error_of_the_log(tmp_path):
+def test_a_path_that_is_not_a_file_is_a_log_error(tmp_path):
     with pytest.raises(LogError, match=re.escape(str(tmp_path))):
         FactStore(tmp_path)
 

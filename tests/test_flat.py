@@ -66,7 +66,7 @@ def test_a_message_costs_as_much_in_a_long_session_as_in_a_short_one(kind, tmp_p
         assert calls_of(lambda: more(350)) <= early * 1.2
 
 
-def test_how_old_units_are_takes_no_longer_behind_many_turns():
+def test_computing_the_age_of_units_takes_no_longer_after_many_turns():
     def asked(turns):
         item = Item(
             id="i1", kind=ItemKind.ASSISTANT_TEXT, source="conversation", policy=GCPolicy.PARTIAL, tokens=1,

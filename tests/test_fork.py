@@ -28,7 +28,7 @@ from gc_core import GCSession
 from gc_core.errors import SessionClosedError
 from tests.support.say import answer, rounds, small, user
 
-def told(**what):
+def emit(**what):
     os.write(1, json.dumps(what).encode() + b"\\n")
 
 def files(session):
@@ -40,7 +40,7 @@ directory = Path(sys.argv[1]) / "session"
 
 
 def ran(script, tmp_path, **more):
-    """What a process of its own told, line by line; it ends as Python does, with all that is called at exit."""
+    """The output of a separate process, line by line; it ends as Python does, with all that is called at exit."""
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", BEGIN + textwrap.dedent(script), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, timeout=60, check=False, **more)  # noqa: S603 - our own script
     assert done.returncode == 0, done.stderr.decode()
@@ -87,16 +87,16 @@ with session:
                     called(session)
                 except SessionClosedError as error:
                     refused[name] = str(error)
-        told(refused=refused, calls=sorted(CALLS))
+        emit(refused=refused, calls=sorted(CALLS))
         sys.exit()
     _, status = os.waitpid(child, 0)
-    told(status=status, same=files(session) == before, lease=lease.state, items=len(session.items()))
+    emit(status=status, same=files(session) == before, lease=lease.state, items=len(session.items()))
     session.append(user("From the parent."))
     session.pre_send()
     session.post_turn(answer("Yes."))
-    told(said=session.recall(session.append(user("Go on."))[0]), found=bool(session.search("parent")))
+    emit(said=session.recall(session.append(user("Go on."))[0]), found=bool(session.search("parent")))
     kept = session.directory
-told(exists=kept.exists())
+emit(exists=kept.exists())
 """
     )
     child, parent, went_on, closed = ran(script, tmp_path)
@@ -122,19 +122,19 @@ def forked(work):
         child = os.fork()
     if not child:
         signal.alarm(30)
-        told = {}
+        result = {}
         try:
-            told = work()
+            result = work()
         except BaseException:  # noqa: BLE001 - the child must not come back as a second pytest
-            told = traceback.format_exc()
+            result = traceback.format_exc()
         finally:
-            os.write(writes, json.dumps(told).encode())
+            os.write(writes, json.dumps(result).encode())
             os._exit(0)
     os.close(writes)
     with os.fdopen(reads, "rb") as file:
-        told = json.loads(file.read() or b"null")
+        result = json.loads(file.read() or b"null")
     os.waitpid(child, 0)
-    return told
+    return result
 
 
 def opens(directory):
@@ -153,7 +153,7 @@ def refused(called):
     return False
 
 
-def test_the_lock_stays_the_parents_alone(tmp_path):
+def test_only_the_parent_keeps_the_lock(tmp_path):
     """A child that lets go of the session does not give it back; one that outlives its parent's does not keep it."""
     directory = tmp_path / "session"
     held = [small(3_000, directory=directory)]
@@ -210,9 +210,11 @@ def test_an_async_session_is_refused_in_a_child_too():
         async with AsyncGCSession() as session:
             session.append(user("Hello."))
             steps = session.pre_send()
-            told = forked(lambda: [refused(lambda: steps.send(None)), refused(lambda: session.append(answer("No.")))])
+            refusals = forked(
+                lambda: [refused(lambda: steps.send(None)), refused(lambda: session.append(answer("No.")))]
+            )
             steps.close()
-            return told, (await session.pre_send()).messages
+            return refusals, (await session.pre_send()).messages
 
     assert asyncio.run(life()) == ([True, True], (user("Hello."),))
 

@@ -284,7 +284,7 @@ def test_an_openai_image_keeps_its_detail():
     )
 
 
-def test_an_image_behind_a_url_has_no_size():
+def test_an_image_given_by_url_has_no_size():
     block = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
     (part,) = OPENAI.read({"role": "user", "content": [block]})
     assert part.images == (Image(),)
@@ -489,7 +489,7 @@ def test_an_attachment_becomes_a_text_block_and_keeps_the_callers_mark():
     assert edited["content"] == [{"type": "text", "text": "[an image]", **mark}]
 
 
-def test_rewritten_thinking_is_no_thinking_for_its_signature_does_not_hold():
+def test_rewritten_thinking_is_refused_because_its_signature_does_not_match():
     block = {"type": "thinking", "thinking": "Hm.", "signature": "abcd"}
     edited = ANTHROPIC.edit({"role": "assistant", "content": [block]}, {("content", 0): "Short."})
     assert edited["content"] == [{"type": "text", "text": "Short."}]
@@ -523,7 +523,7 @@ def test_openai_arguments_that_came_as_an_object_become_a_string():
     assert call["function"]["arguments"] == {"path": "a"}
 
 
-def test_openai_arguments_that_are_no_json_stay():
+def test_openai_arguments_that_are_not_json_stay():
     call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{oops"}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}
     assert OPENAI.read(message)[0].text == "{oops"
@@ -744,7 +744,7 @@ def test_a_compaction_block_comes_back_verbatim():
         ("anthropic", object()),
     ],
 )
-def test_what_is_no_reply_is_refused(form, reply):
+def test_something_that_is_not_a_reply_is_refused(form, reply):
     with pytest.raises(MessageError):
         FORMATS[form].reply(reply)
 
@@ -855,7 +855,7 @@ def test_a_refused_size_is_found_in_the_error(form, error, sizes):
     ],
     ids=str,
 )
-def test_another_error_is_no_refused_size(error):
+def test_another_error_is_not_a_refused_size(error):
     for form in FORMATS.values():
         assert form.refused_size(error) is None
 

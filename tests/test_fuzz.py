@@ -14,11 +14,11 @@ from tests.fuzz.telling import as_code
 from tests.fuzz.validity import complaints
 
 SEEDS = (
-    *range(1, 51),
+    *range(1, 21),
     *(501259, 901572, 902845, 904125, 904317, 904965, 905466, 2000712, 2003600, 2011647, 2019718, 3005273),
     *(3018262, 4008074, 4015278, 5003201, 5009112, 6002890),
 )
-"""Fifty, and those that showed a breach once."""
+"""Twenty, and those that showed a breach once."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_a_seed_makes_the_same_script_each_time():
     assert make_script(7) == make_script(7)
 
 
-def test_a_script_is_told_as_code_that_python_reads():
+def test_a_script_is_printed_as_valid_python():
     for seed in range(1, 21):
         compile(as_code(make_script(seed)), "fuzzed", "exec")
 

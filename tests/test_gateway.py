@@ -19,14 +19,14 @@ from google import genai
 from gc_core import GCConfig, SessionReader
 from tests.support.standin import DONE, StandIn, tokens_of
 
-TASK = "Read the files big_1.txt to big_60.txt and say when all are read. Never write to any of them."
-WORDS = " ".join(f"word{number}" for number in range(400))
+TASK = "Read the files big_1.txt to big_30.txt and say when all are read. Never write to any of them."
+WORDS = " ".join(f"word{number}" for number in range(800))
 SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]}
 
 
 @pytest.fixture
 def provider():
-    with StandIn() as standin:
+    with StandIn(calls=30) as standin:
         yield standin
 
 
@@ -51,7 +51,7 @@ def content_of(number):
 # -- agents, each with its vendor's client -----------------------------------------------------------------------------
 
 
-def messages_agent(url, *, stream=False, headers=None, task=TASK, steps=80, held=None):
+def messages_agent(url, *, stream=False, headers=None, task=TASK, steps=40, held=None):
     client = anthropic.Anthropic(base_url=url, api_key="key-1", max_retries=0, default_headers=headers or {})
     tools = [{"name": "bash", "description": "Runs.", "input_schema": SCHEMA}]
     held = [] if held is None else held
@@ -77,7 +77,7 @@ def messages_agent(url, *, stream=False, headers=None, task=TASK, steps=80, held
     raise AssertionError("it does not end")
 
 
-def chat_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
+def chat_agent(url, *, stream=False, headers=None, task=TASK, steps=40):
     client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {})
     tools = [{"type": "function", "function": {"name": "bash", "parameters": SCHEMA}}]
     held = [{"role": "system", "content": "You read files."}, {"role": "user", "content": task}]
@@ -97,7 +97,7 @@ def chat_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
     raise AssertionError("it does not end")
 
 
-def responses_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
+def responses_agent(url, *, stream=False, headers=None, task=TASK, steps=40):
     client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {})
     tools = [{"type": "function", "name": "bash", "parameters": SCHEMA, "strict": False}]
     held = [{"role": "user", "content": task}]
@@ -116,7 +116,7 @@ def responses_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
     raise AssertionError("it does not end")
 
 
-def gemini_agent(url, *, stream=False, headers=None, task=TASK, steps=80):
+def gemini_agent(url, *, stream=False, headers=None, task=TASK, steps=40):
     client = genai.Client(api_key="key-1", http_options={"base_url": url, "headers": headers or {}})
     declared = {"name": "bash", "description": "Runs.", "parameters_json_schema": SCHEMA}
     config = {"tools": [{"function_declarations": [declared]}], "system_instruction": "You read files."}
@@ -154,11 +154,11 @@ def test_without_the_gateway_the_task_fails_on_the_limit(provider, dialect):
 @pytest.mark.parametrize("dialect", AGENTS)
 def test_with_the_gateway_the_task_ends_and_every_request_fits(provider, gateway, dialect, stream):
     assert AGENTS[dialect](gateway.url, stream=stream) == DONE
-    assert len(provider.generations) == 61
+    assert len(provider.generations) == 31
     assert provider.refusals == []
     assert all(TASK in seen.raw.decode() for seen in provider.generations)
     (lane,) = gateway.lanes.open
-    assert lane.counts.calls == 61
+    assert lane.counts.calls == 31
     assert lane.counts.collections >= 1
 
 
@@ -168,8 +168,7 @@ def test_a_refusal_for_length_is_answered_by_a_deeper_collection(provider, setti
     settings = attrs.evolve(settings, windows={"*": 60_000})
     with running(settings) as (url, _):
         assert AGENTS[dialect](url) == DONE
-    assert len(provider.refusals) >= 1
-    assert len(provider.refusals) < 10
+    assert 1 <= len(provider.refusals) <= 3, "its size is remembered"
 
 
 @pytest.mark.parametrize("dialect", AGENTS)
@@ -215,7 +214,6 @@ def test_two_agents_of_one_session_have_lanes_of_their_own(provider, gateway):
     provider.calls = 4
     main = {"X-Claude-Code-Session-Id": "s1"}
     messages_agent(gateway.url, headers=main)
-    provider.replies = 0
     messages_agent(gateway.url, headers={**main, "x-claude-code-agent-id": "a1"}, task="Search.")
     assert sorted(lane.id.name for lane in gateway.lanes.open) == ["claude-code:s1:", "claude-code:s1:a1"]
     assert [lane.id.parent for lane in gateway.lanes.open] == ["", "claude-code:s1:"]
@@ -243,7 +241,7 @@ def test_a_lane_goes_on_in_the_same_words_after_a_restart(provider, settings):
     provider.calls = 1_000
 
     with running(settings) as (url, _):
-        held = read_on(url, 40)
+        held = read_on(url, 20)
     first = provider.generations[-1].body
     with running(settings) as (url, gateway):
         gateway.url = url
@@ -274,7 +272,7 @@ def test_an_idle_lane_leaves_memory_and_comes_back(provider, gateway):
 
 def test_a_request_for_a_title_does_not_advance_the_lane(provider, gateway):
     lane_header = {"X-Claude-Code-Session-Id": "s1"}
-    provider.calls = 40
+    provider.calls = 20
     messages_agent(gateway.url, headers=lane_header)
     (lane,) = gateway.lanes.open
     calls, size = lane.counts.calls, (lane.session.directory / "master.jsonl").stat().st_size
@@ -306,7 +304,7 @@ def test_a_title_that_is_asked_for_before_the_first_turn_is_no_turn(provider, ga
 
 def test_count_tokens_answers_what_would_really_be_sent(provider, gateway):
     provider.calls = 1_000
-    held = read_on(gateway.url, 40)
+    held = read_on(gateway.url, 20)
     sent = provider.generations[-1]
     whole = {**sent.body, "messages": held}
     counted = post(gateway, "/v1/messages/count_tokens", whole).json()["input_tokens"]

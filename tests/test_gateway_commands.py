@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from ctxgc.cli.app import app
 from gc_gateway.clients import CLIENTS, UNKNOWN, client_of, endpoints_of
+from gc_gateway.errors import GatewayError
 from typer.testing import CliRunner
 
 from tests.support.standin import StandIn
@@ -148,11 +149,11 @@ def launched(command, environment, folder, upstreams=None):
 @pytest.mark.parametrize("client", [*CLIENTS, UNKNOWN], ids=lambda client: client.name or "unknown")
 def test_each_client_is_pointed_at_the_gateway_or_the_user_is_told_how(client, tmp_path):
     given = [*(client.commands or ("agent",))][:1]
-    launch, _ = launched([*given, "--more"], {"PATH": "/bin"}, tmp_path)
-    files = "".join(path.read_text() for path in tmp_path.iterdir())
-    assert URL in json.dumps([*launch.command, *launch.environment.values()]) + files + client.manual.replace(
-        "{openai}", URL
-    )
+    (tmp_path / "made").mkdir()
+    cline_settings(tmp_path)
+    launch, _ = launched([*given, "--more"], {"PATH": "/bin", "HOME": str(tmp_path)}, tmp_path / "made")
+    files = "".join(path.read_text() for path in (tmp_path / "made").iterdir())
+    assert URL in json.dumps([*launch.command, *launch.environment.values()]) + files
     assert launch.command[0] == given[0]
     assert launch.command[-1] == "--more"
     assert launch.environment["PATH"] == "/bin"
@@ -202,6 +203,49 @@ def test_the_users_own_configuration_of_opencode_is_kept(tmp_path):
     merged = json.loads(launch.environment["OPENCODE_CONFIG_CONTENT"])
     assert merged["model"] == "openai/gpt-5"
     assert merged["provider"]["openai"]["options"] == {"timeout": 5, "baseURL": f"{URL}/v1"}
+
+
+CLINE = {
+    "openai-compatible": {"apiKey": "k1", "baseUrl": "https://proxy.example/v1", "model": "m"},
+    "anthropic": {"apiKey": "k2"},
+    "cline": {"auth": {"refreshToken": "r"}},
+}
+
+
+def cline_settings(home, last="openai-compatible"):
+    path = home / ".cline" / "data" / "settings" / "providers.json"
+    path.parent.mkdir(parents=True)
+    providers = {name: {"settings": {"provider": name, **settings}} for name, settings in CLINE.items()}
+    path.write_text(json.dumps({"version": 1, "lastUsedProvider": last, "providers": providers}))
+    return path
+
+
+def test_cline_reads_a_copy_of_its_providers_that_names_the_gateway(tmp_path):
+    own = cline_settings(tmp_path)
+    before, folder = own.read_text(), tmp_path / "made"
+    folder.mkdir()
+    launch, upstreams = launched(["cline", "--json"], {"HOME": str(tmp_path)}, folder)
+    made = Path(launch.environment["CLINE_PROVIDER_SETTINGS_PATH"])
+    providers = json.loads(made.read_text())["providers"]
+    assert (upstreams["openai"], upstreams["anthropic"]) == ("https://proxy.example", "https://api.anthropic.com")
+    assert providers["openai-compatible"]["settings"] == {
+        "provider": "openai-compatible",
+        "apiKey": "k1",
+        "model": "m",
+        "baseUrl": f"{URL}/v1",
+    }
+    assert providers["anthropic"]["settings"]["baseUrl"] == f"{URL}/v1"
+    assert "cline" not in providers  # its login is renewed in the file that it reads
+    assert made.stat().st_mode & 0o077 == 0
+    assert own.read_text() == before
+
+
+@pytest.mark.parametrize("last", ["cline", None])
+def test_a_provider_of_cline_without_a_base_url_is_refused_and_not_passed_by(tmp_path, last):
+    if last:
+        cline_settings(tmp_path, last)
+    with pytest.raises(GatewayError, match="cline auth -p"):
+        launched(["cline"], {"HOME": str(tmp_path)}, tmp_path)
 
 
 def test_requests_to_the_gateway_pass_by_a_proxy(tmp_path):

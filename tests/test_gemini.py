@@ -106,7 +106,7 @@ def test_a_recorded_content_is_read_whole_and_obeys_the_law_of_edit(path):
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
-def test_a_recorded_session_is_sent_as_it_came(path):
+def test_a_recorded_session_is_sent_unchanged(path):
     require_corpus()
     contents = recorded(path)
     with GCSession(GCConfig(strategy="gc_budget", context_limit=10_000_000), format="gemini") as session:
@@ -120,7 +120,7 @@ def test_a_recorded_session_is_sent_as_it_came(path):
 
 
 def is_orphan(content, contents):
-    """A result behind a reply that called nothing, as one of the sessions holds."""
+    """A result after a reply that called nothing, as one of the sessions holds."""
     before = contents[contents.index(content) - 1]
     return "functionResponse" in content["parts"][0] and not any("functionCall" in part for part in before["parts"])
 
@@ -240,7 +240,7 @@ def test_media_are_counted_by_size_wherever_they_stand():
         (user(response(), "and"), Role.USER),
     ],
 )
-def test_a_content_of_results_alone_is_the_tools(content, role):
+def test_a_content_with_only_results_is_the_tools(content, role):
     assert GEMINI.role(content) is role
 
 
@@ -249,7 +249,7 @@ def test_a_content_of_results_alone_is_the_tools(content, role):
     [
         ({"parts": []}, "role: missing"),
         ({"role": "assistant", "parts": []}, "the model's own role is 'model'"),
-        ({"role": "function", "parts": []}, "results stand in a content of role 'user'"),
+        ({"role": "function", "parts": []}, "results belong in a content of role 'user'"),
         ({"role": "user"}, "parts: missing"),
         ({"role": "user", "parts": "x"}, "a list of parts"),
         ({"role": "user", "parts": ["x"]}, r"parts\[0\]: 'x', expected an object"),
@@ -340,7 +340,7 @@ def test_a_reply_that_says_nothing_is_a_content_without_parts():
 
 
 @pytest.mark.parametrize("reply", [{}, {"candidates": []}, {"candidates": [{}]}, user("x"), "text", None])
-def test_what_is_no_reply_is_refused(reply):
+def test_something_that_is_not_a_reply_is_refused(reply):
     with pytest.raises(MessageError):
         GEMINI.reply(reply)
 
@@ -408,7 +408,7 @@ def session_of(*contents, limit=200_000):
     return session
 
 
-def test_results_with_text_beside_them_become_two_contents():
+def test_results_with_text_next_to_them_become_two_contents():
     session = session_of(user("Go."), model(call()), user("By the way.", response()))
     assert rendered(session).messages[-2:] == (user(response()), user("By the way."))
     assert check_request(rendered(session)) == ()
@@ -433,14 +433,14 @@ def test_a_result_finds_its_call_by_name_where_the_call_has_no_id():
     assert (first.call, second.call) == ("i2", "i3")
 
 
-def test_a_result_of_another_id_is_told_as_text():
+def test_a_result_of_another_id_becomes_text():
     session = session_of(user("Go."), model(call(id="c1")), user(response(id="c2")))
-    answered, told = rendered(session).messages[2:]
+    answered, late = rendered(session).messages[2:]
     assert "no result" in answered["parts"][0]["functionResponse"]["response"]["output"]
-    assert '<tool_result of="call look#c2">' in told["parts"][0]["text"]
+    assert '<tool_result of="call look#c2">' in late["parts"][0]["text"]
 
 
-def test_a_reply_behind_a_reply_has_a_user_line_between():
+def test_a_reply_after_a_reply_has_a_user_line_between():
     session = session_of(user("Go."), model("First."), model(call()), user(response()))
     assert [content["role"] for content in rendered(session).messages] == ["user", "model", "user", "model", "user"]
     assert complaints("gemini", rendered(session).kwargs()) == []
@@ -590,9 +590,15 @@ def test_the_newest_results_stay_untouched():
 # --- the promises ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("window", [8_000, pytest.param(16_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def recorded_cases():
+    """One of the recorded sessions under every strategy, the others under one; the rest is slow."""
+    for path, strategy, window in itertools.product(RECORDED, STRATEGIES, (8_000, 16_000)):
+        quick = window == 8_000 and (path == RECORDED[0] or strategy == STRATEGIES[-1])
+        marks = () if quick else pytest.mark.slow
+        yield pytest.param(path, strategy, window, marks=marks, id=f"{path.stem}-{strategy}-{window}")
+
+
+@pytest.mark.parametrize(("path", "strategy", "window"), [*recorded_cases()])
 def test_a_recorded_session_keeps_the_promises(path, strategy, window):
     require_corpus()
     seen = run_transcript(path, strategy, window, 90)
@@ -657,7 +663,7 @@ def test_a_recorded_session_is_read_as_gemini(path):
     assert list(transcript.messages) == recorded(path)
 
 
-def test_a_document_with_contents_tells_system_and_tools(tmp_path):
+def test_a_document_with_contents_states_system_and_tools(tmp_path):
     file = tmp_path / "request.json"
     document = {
         "contents": [user("x"), model("y")],

@@ -53,7 +53,7 @@ def test_texts_that_only_one_side_has_differ():
     assert "no such text" in explained("case", recording("one", "two").line("case"), recording("one"), None)
 
 
-def test_times_ids_and_the_directory_are_no_difference():
+def test_times_ids_and_the_directory_make_no_difference():
     assert timeless({"time": 3.5, "inner": [{"seconds": 2, "tokens": 7}]}) == {
         "time": 0,
         "inner": [{"seconds": 0, "tokens": 7}],

@@ -18,7 +18,7 @@ from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
 from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
-from gc_core.values.framing import told_result
+from gc_core.values.framing import framed_result
 from gc_core.values.items import Item, ItemKind
 from tests.support.corpus import native_sessions, openai_sessions, require_corpus
 from tests.support.inside import core_of, recorder_of, state_of, window_of
@@ -76,7 +76,7 @@ def test_words_that_ask_for_the_whole_conversation_are_found(text):
         "",
     ],
 )
-def test_ordinary_words_are_no_alarm(text):
+def test_ordinary_words_raise_no_alarm(text):
     assert asks_to_reread(text) == ""
 
 
@@ -97,7 +97,7 @@ def test_no_text_of_the_recorded_sessions_is_a_false_alarm():
 # --- the framework's own texts ----------------------------------------------------------------------------------------
 
 # Patterns that look for such words are no texts, and a validator names what it found; errors are read by the host, and
-# summaries that are bad on purpose stand in the test kit.
+# summaries that are bad on purpose are in the test kit.
 NOT_OURS = {"reread_phrases.py", "validation.py", "errors.py"}
 DENIED = re.compile(r'\bno "[^"]*"')
 
@@ -136,75 +136,75 @@ def test_nothing_that_a_session_writes_into_its_window_says_such_words(strategy)
         assert [text for text in ours if FORBIDDEN.search(text) or asks_to_reread(text)] == []
 
 
-# --- being told -------------------------------------------------------------------------------------------------------
+# --- warnings ---------------------------------------------------------------------------------------------------------
 
 
-def collected(told=None, **more):
+def collected(events=None, **more):
     """A session in which something was collected, with the recall tool."""
-    session = small(3_000, on_event=told.append if told is not None else None, **more)
+    session = small(3_000, on_event=events.append if events is not None else None, **more)
     session.tools([*AgentTools(session, names=["recall"]).schemas(), schema("read")])
     rounds(session, 40)
     assert state_of(session).done
     return session
 
 
-def noticed(told):
-    return [event for event in told if isinstance(event, RereadNoticed)]
+def noticed(events):
+    return [event for event in events if isinstance(event, RereadNoticed)]
 
 
 def test_a_prompt_that_asks_for_what_was_collected_is_answered_at_the_end_of_the_next_request():
-    told = []
-    with collected(told) as session:
+    events = []
+    with collected(events) as session:
         session.append(user("Re-read the conversation and tell me the first path."))
         newest = core_of(session).rereads.newest_reference()
         request = session.pre_send()
-        assert [(event.kind, event.times) for event in noticed(told)] == [("asked", 1)]
+        assert [(event.kind, event.times) for event in noticed(events)] == [("asked", 1)]
         assert 'name="gc: circle"' in str(request.messages[-1])
         assert f'recall with reference="{newest}"' in str(request.messages[-1])
         assert session.recall(newest)
         session.post_turn(call(("r1", "recall", {"reference": newest})))
         session.append(result("r1", "f3 line 1"))
         session.pre_send()
-        assert len(noticed(told)) == 1
+        assert len(noticed(events)) == 1
 
 
 def test_nothing_is_said_where_nothing_was_collected():
-    told = []
-    with small(100_000, on_event=told.append) as session:
+    events = []
+    with small(100_000, on_event=events.append) as session:
         session.append(user("Re-read the conversation."))
         for place in range(30):
             session.pre_send()
             session.post_turn(call((f"c{place}", "read", {"path": "a"})))
             session.append(result(f"c{place}", "the same"))
         session.pre_send()
-        assert noticed(told) == []
+        assert noticed(events) == []
 
 
-def test_a_system_text_that_asks_is_told_once_something_was_collected():
-    told = []
-    with small(2_000, on_event=told.append) as session:
+def test_a_system_text_that_asks_is_noticed_after_a_collection():
+    events = []
+    with small(2_000, on_event=events.append) as session:
         session.system(rules="Always go through all the messages before you answer.")
         session.append(user("Do it."))
         session.pre_send()
-        assert noticed(told) == []
+        assert noticed(events) == []
         session.post_turn(answer("I begin."))
         rounds(session, 40)
-        assert len(noticed(told)) == 1
+        assert len(noticed(events)) == 1
 
 
-def test_enrichment_that_asks_is_told_once():
-    told = []
-    with collected(told) as session:
+def test_enrichment_that_asks_is_noticed_once():
+    events = []
+    with collected(events) as session:
         session.enrich(hint="Scroll up and read what the user said.")
         session.pre_send()
         session.post_turn(answer("I went on."))
         session.append(user("Go on."))
         session.enrich(hint="Scroll up and read what the user said.")
         session.pre_send()
-        assert [event.kind for event in noticed(told)] == ["asked"]
+        assert [event.kind for event in noticed(events)] == ["asked"]
 
 
-def test_without_a_recall_tool_the_agent_is_told_where_it_stands_instead():
+def test_without_a_recall_tool_the_agent_is_told_the_place_in_the_log_instead():
     with small(2_000) as session:
         rounds(session, 40)
         session.append(user("Review everything above."))
@@ -229,12 +229,12 @@ def circle(session, number, *, name="recall", arguments=None, said="I have to re
 
 @pytest.mark.parametrize("said", ["I have to re-read the conversation.", None, lambda place: f"Attempt {place}."])
 def test_an_agent_that_recalls_the_same_for_ever_is_ended(said):
-    told = []
-    with collected(told) as session:
+    events = []
+    with collected(events) as session:
         with pytest.raises(RereadLoopError, match="goes in circles") as ended:
             circle(session, 100, said=said)
         assert ended.value.times <= NOTICED_AT + FURTHER
-        assert noticed(told)
+        assert noticed(events)
         with pytest.raises(RereadLoopError):
             session.pre_send()
 
@@ -282,74 +282,74 @@ def test_a_new_user_message_lets_it_go_on():
 
 
 def test_a_poll_whose_answer_changes_is_progress():
-    told = []
-    with collected(told) as session:
+    events = []
+    with collected(events) as session:
         circle(session, 40, name="status", arguments={"job": 1}, said=None, text=lambda place: f"{place} % done")
-        assert noticed(told) == []
+        assert noticed(events) == []
 
 
 def test_a_call_whose_result_was_never_collected_is_in_no_circle():
-    told = []
-    with collected(told) as session:
+    events = []
+    with collected(events) as session:
         circle(session, 8, name="status", arguments={"job": 1}, said=None, text="running")
-        assert noticed(told) == []
+        assert noticed(events) == []
 
 
 def test_a_call_whose_result_was_collected_is_noticed_and_ended():
-    told = []
-    with collected(told) as session, pytest.raises(RereadLoopError):
+    events = []
+    with collected(events) as session, pytest.raises(RereadLoopError):
         circle(session, 200, name="read", arguments={"path": "f3"}, said=None, text="line\n" * 200)
-    assert noticed(told)
+    assert noticed(events)
 
 
 def test_a_warning_ends_nothing_and_is_repeated():
-    told = []
-    with collected(told, reread_guard="warn") as session:
+    events = []
+    with collected(events, reread_guard="warn") as session:
         assert circle(session, 40, said=None) == 40
-        assert [event.times for event in noticed(told)] == list(range(NOTICED_AT, 41, FURTHER))
+        assert [event.times for event in noticed(events)] == list(range(NOTICED_AT, 41, FURTHER))
 
 
 def test_order_of_keys_and_blanks_make_no_other_call():
-    told = []
-    with collected(told, reread_guard="warn") as session:
+    events = []
+    with collected(events, reread_guard="warn") as session:
         for place in range(8):
             text = '{"reference": "i5", "n": 1}' if place % 2 else '{ "n":1,"reference":"i5" }'
             circle(session, 1, arguments=text, said=None)
-    assert [event.times for event in noticed(told)] == [NOTICED_AT]
+    assert [event.times for event in noticed(events)] == [NOTICED_AT]
 
 
 @pytest.mark.parametrize("seconds", [PAUSE + 1, 300])
 def test_time_between_the_rounds_makes_it_a_poll(seconds):
-    told = []
-    with collected(told) as session:
+    events = []
+    with collected(events) as session:
         clock = core_of(session).rereads.guard._clock = Clock()
         for _ in range(40):
             clock.now += seconds
             circle(session, 1, said=None)
-        assert noticed(told) == []
+        assert noticed(events) == []
 
 
 def test_the_time_that_the_model_takes_makes_no_poll():
-    told = []
-    with collected(told, reread_guard="warn") as session:
+    events = []
+    with collected(events, reread_guard="warn") as session:
         clock = core_of(session).rereads.guard._clock = Clock()
         for place in range(8):
             session.pre_send()
             clock.now += 60
             session.post_turn(call((f"m{place}", "recall", {"reference": "i5"})))
             session.append(result(f"m{place}", "same"))
-    assert [event.times for event in noticed(told)] == [NOTICED_AT]
+    assert [event.times for event in noticed(events)] == [NOTICED_AT]
 
 
-def test_a_user_who_says_the_same_again_is_no_circle():
-    told = []
-    with collected(told) as session:
+def test_a_user_who_says_the_same_again_is_not_a_circle():
+    events = []
+    with collected(events) as session:
         for _ in range(40):
             session.append(user("Check the server."))
             circle(session, 1, said=None)
             session.pre_send()
             session.post_turn(answer("All fine."))
-        assert noticed(told) == []
+        assert noticed(events) == []
 
 
 class Clock:
@@ -362,12 +362,12 @@ class Clock:
 
 
 def test_work_between_the_same_calls_is_progress():
-    told = []
-    with collected(told) as session:
+    events = []
+    with collected(events) as session:
         for place in range(30):
             circle(session, 1, name="run_tests", arguments={}, said=None, text="1 failed")
             circle(session, 1, name="edit", arguments={"try": place}, said=None, text="ok")
-        assert noticed(told) == []
+        assert noticed(events) == []
 
 
 def test_an_agent_that_goes_through_the_same_items_again_and_again_is_ended():
@@ -382,13 +382,13 @@ def test_an_agent_that_goes_through_the_same_items_again_and_again_is_ended():
 
 
 def test_parallel_calls_of_one_step_count_once():
-    told = []
-    with collected(told) as session:
+    events = []
+    with collected(events) as session:
         session.pre_send()
         session.post_turn(call(*((f"p{place}", "recall", {"reference": "i5"}) for place in range(12))))
         session.extend(result(f"p{place}", "same") for place in range(12))
         session.pre_send()
-        assert noticed(told) == []
+        assert noticed(events) == []
 
 
 def calls_until_noticed(reads):
@@ -407,13 +407,13 @@ def calls_until_noticed(reads):
 
 
 @pytest.mark.parametrize("files", range(1, 13))
-def test_files_that_are_read_once_more_are_no_circle_and_the_second_lap_of_many_is(files):
+def test_files_read_once_more_are_not_a_circle_and_the_second_lap_of_many_is(files):
     lap = [chr(ord("a") + place) for place in range(files)]
     assert calls_until_noticed(lap) is None
     assert calls_until_noticed(lap * 4) == (max(LAP, files + 1) if files > 2 else NOTICED_AT + 2 * (files - 1))
 
 
-def test_a_session_that_is_opened_again_begins_anew(tmp_path):
+def test_a_session_that_is_opened_again_starts_counting_again(tmp_path):
     with collected(directory=tmp_path / "s") as session, pytest.raises(RereadLoopError):
         circle(session, 100)
     with GCSession.open(tmp_path / "s") as session:
@@ -467,9 +467,9 @@ def test_a_call_that_is_always_still_running_is_a_circle_and_its_late_news_is_pr
                 id=f"i{3 * place + 1}", kind=ItemKind.TOOL_CALL, source="conversation", policy=GCPolicy.EPHEMERAL,
                 tokens=1, original_tokens=1, text="{}", unit=place, turn=0, step=place, name="build",
             )  # fmt: skip
-            told = PROVISIONAL.format(name="build", call_id=f"call_{place}")
-            running = attrs.evolve(asked, id=f"i{3 * place + 2}", kind=ItemKind.TOOL_RESULT, text=told, call=asked.id)
-            late = told_result(f"call_{place}", f"built {place if news else 0}")
+            text = PROVISIONAL.format(name="build", call_id=f"call_{place}")
+            running = attrs.evolve(asked, id=f"i{3 * place + 2}", kind=ItemKind.TOOL_RESULT, text=text, call=asked.id)
+            late = framed_result(f"call_{place}", f"built {place if news else 0}")
             came = attrs.evolve(running, id=f"i{3 * place + 3}", text=late, call="", synthetic=True)
             for item in (asked, running, came):
                 guard.see([item], collected=True)

@@ -1,4 +1,4 @@
-"""Handoffs: a child begins with what it needs and no more, all it is told can be found, its result comes back."""
+"""Handoffs: a child begins with what it needs and no more, its references can be resolved, its result comes back."""
 
 import asyncio
 import importlib.util
@@ -27,7 +27,7 @@ from tests.support.responses_messages import responses_sessions_strategy
 from tests.support.say import answer, call, lines, result, schema, small, text_of, user
 
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
-TOLD = re.compile(r"i\d+@[0-9a-f]{6}")
+REFERENCE = re.compile(r"i\d+@[0-9a-f]{6}")
 
 
 def work(session, number, *, first=0, size=40):
@@ -74,11 +74,11 @@ def test_a_child_begins_with_sources_request_account_state_and_the_newest_steps(
         assert_books_are_right(child)
 
 
-def test_every_reference_that_a_child_is_told_finds_its_original():
+def test_every_reference_in_a_handoff_finds_its_original():
     with begun(6_000, steps=20) as session, session.handoff(result_tokens=0) as child:
-        told = TOLD.findall(text_of(child.pre_send()))
-        assert len(told) > 10
-        for key in told:
+        keys = REFERENCE.findall(text_of(child.pre_send()))
+        assert len(keys) > 10
+        for key in keys:
             assert child.recall(key) == session.recall(key.partition("@")[0])
         whole = block_of(child.pre_send(), "handoff")
         references = re.findall(r"\[gc: [^\]]*\]", whole)
@@ -87,17 +87,17 @@ def test_every_reference_that_a_child_is_told_finds_its_original():
         with pytest.raises(SourceError, match="no session abcdef was handed on"):
             child.recall("i4@abcdef")
         tools = AgentTools(child)
-        assert session.recall("i4") in tools.call("recall", {"reference": told[-1].replace(told[-1][:-7], "i4")})
+        assert session.recall("i4") in tools.call("recall", {"reference": keys[-1].replace(keys[-1][:-7], "i4")})
 
 
-def test_the_newest_steps_are_told_as_they_arrived_even_where_the_parent_has_stubs():
+def test_the_newest_steps_are_handed_on_verbatim_even_where_the_parent_has_stubs():
     with begun(6_000, steps=0) as session:
         work(session, 6, size=300)
         assert any(item.reference is not None for item in session.items())
         wide = GCConfig(context_limit=50_000)
         with session.handoff(steps=3, config=wide, result_tokens=0) as child:
-            told = text_of(child.pre_send())
-            assert all(f"f{place} 150 of the text" in told for place in (3, 4, 5))
+            text = text_of(child.pre_send())
+            assert all(f"f{place} 150 of the text" in text for place in (3, 4, 5))
 
 
 def test_a_small_window_gets_fewer_steps_and_its_request_fits():
@@ -144,9 +144,9 @@ def test_held_memory_and_what_was_said_in_the_systems_name_go_along():
         session.append({"role": "system", "content": "From now on answer in German."})
         work(session, 3, first=2)
         with session.handoff(steps=1) as child:
-            told = text_of(child.pre_send())
-            assert "Speak the truth." in told
-            assert told.count("From now on answer in German.") == 1
+            text = text_of(child.pre_send())
+            assert "Speak the truth." in text
+            assert text.count("From now on answer in German.") == 1
 
 
 def test_an_objective_that_the_host_set_is_the_childs_too():
@@ -171,15 +171,15 @@ def test_over_ten_handoffs_the_opening_does_not_grow_and_what_binds_stays():
         work(child, 20, first=20 * generation)
         chain.append(child)
     assert max(sizes) <= 1.1 * sizes[0]
-    tags = {key.partition("@")[2] for key in TOLD.findall(text_of(window_of(chain[-1]).render()))}
-    assert len(tags) > 1  # entries of earlier sessions were taken over as they stood
-    for key in TOLD.findall(text_of(window_of(chain[-1]).render())):
+    tags = {key.partition("@")[2] for key in REFERENCE.findall(text_of(window_of(chain[-1]).render()))}
+    assert len(tags) > 1  # entries of earlier sessions were taken over unchanged
+    for key in REFERENCE.findall(text_of(window_of(chain[-1]).render())):
         assert chain[-1].recall(key)
     for session in chain:
         session.close()
 
 
-def test_a_task_that_a_child_is_given_is_told_to_the_next_one_and_not_held_for_ever():
+def test_a_childs_task_is_handed_on_to_the_next_child_and_not_held_for_ever():
     with begun() as session, session.handoff(steps=0) as child:
         child.append(user("Look at the tests alone: tests/test_login.py."))
         work(child, 8, first=30)
@@ -196,7 +196,7 @@ def test_a_task_that_a_child_is_given_is_told_to_the_next_one_and_not_held_for_e
                 assert not any(str(each["content"]).startswith("Look at the tests") for each in requests)
 
 
-def test_what_a_child_inherits_is_of_no_turn_of_its_own():
+def test_inherited_content_belongs_to_no_turn_of_the_child():
     with begun(steps=6) as session, session.handoff(steps=1) as child:
         assert child.state.constraints
         inherited = [entry for entry in child.state.entries() if "@" in entry.item]
@@ -208,7 +208,7 @@ def test_a_child_with_a_directory_goes_on_as_any_session(tmp_path):
     session = begun(directory=tmp_path / "parent")
     child = session.handoff(directory=tmp_path / "child")
     request = child.pre_send()
-    (key, *_) = TOLD.findall(block_of(request, "handoff"))[1:]
+    (key, *_) = REFERENCE.findall(block_of(request, "handoff"))[1:]
     was, state, original = likeness(child, ledger=False), child.state, child.recall(key)
     child.close()
     session.close()
@@ -225,7 +225,7 @@ def test_a_child_with_a_directory_goes_on_as_any_session(tmp_path):
 def test_without_a_directory_a_parents_originals_end_with_it():
     session = begun()
     with session.handoff() as child:
-        (key, *_) = TOLD.findall(block_of(child.pre_send(), "handoff"))[1:]
+        (key, *_) = REFERENCE.findall(block_of(child.pre_send(), "handoff"))[1:]
         session.close()
         with pytest.raises(SourceError, match="has ended, and it had no directory"):
             child.recall(key)
@@ -276,7 +276,7 @@ def test_a_session_without_room_for_the_result_hands_nothing_off(tmp_path):
 # --- summarizers ------------------------------------------------------------------------------------------------------
 
 
-def test_the_sessions_summarizer_is_asked_once_for_originals_alone():
+def test_the_sessions_summarizer_is_asked_once_and_only_for_originals():
     asked = []
 
     class Watched(FakeSummarizer):

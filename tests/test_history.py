@@ -1,4 +1,4 @@
-"""What was done to a window, as the ledger alone tells it: the same as the session itself knows."""
+"""The changes of a window, read only from the ledger: the same as the session itself knows."""
 
 import random
 
@@ -50,10 +50,10 @@ def directory(tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_ledger_alone_tells_what_is_in_force(directory, seed):
+def test_the_ledger_by_itself_says_what_is_in_force(directory, seed):
     chance = random.Random(seed)  # noqa: S311 - test data, not a secret
     choices = ["say"] * 6 + ["undo"] * 3 + ["redo"] * 2 + ["release", "collect", "restore", "rewind"]
-    told = set()
+    kinds = set()
     with GCSession(CONFIG, directory=directory) as session:
         for turn in range(60):
             act(session, turn, chance.choice(choices))
@@ -62,12 +62,12 @@ def test_the_ledger_alone_tells_what_is_in_force(directory, seed):
                 state_of(session).done, key=lambda place: place.start
             )
             assert found == tuple(attrs.evolve(entry, record=None) for entry in session.history())
-            told |= {entry.what for entry in found}
+            kinds |= {entry.what for entry in found}
         assert all((entry.record is not None) == entry.is_collection for entry in session.history())
-    assert {"collected", "undone", "rewound"} <= told
+    assert {"collected", "undone", "rewound"} <= kinds
 
 
-def test_a_line_that_is_none_of_a_ledger_is_named(directory):
+def test_an_invalid_ledger_line_is_named(directory):
     with GCSession(CONFIG, directory=directory) as session:
         say(session, 1)
     ledger = directory / FILE_NAME
@@ -75,7 +75,7 @@ def test_a_line_that_is_none_of_a_ledger_is_named(directory):
     for line in (b'{"at":0}\n', b'{"at":"0","kind":"sent"}\n', b'{"at":0,"time":1.0,"kind":"collected"}\n'):
         with ledger.open("ab") as file:
             file.write(line)
-        with pytest.raises(LogError, match=f"bytes {size}-.*no line of a ledger"):
+        with pytest.raises(LogError, match=f"bytes {size}-.*not a valid ledger line"):
             read_history(directory)
         with ledger.open("r+b") as file:
             file.truncate(size)

@@ -57,7 +57,7 @@ def test_recency_halves_with_every_half_life_and_is_a_tenth_after_a_hundred_step
     assert window.recency(found[-31], half_life_steps=10) == pytest.approx(0.125)
 
 
-def test_relevance_tells_what_shares_words_and_names_with_the_objective():
+def test_relevance_is_higher_for_items_that_share_words_and_names_with_the_objective():
     session = session_of(("a", "the login form of src/auth/login.py"), ("b", "the colours of the footer"))
     about, other = results_of(session)
     window = window_of(session, objective="Why does the login in src/auth/login.py fail?")
@@ -73,9 +73,9 @@ def test_without_an_objective_nothing_is_relevant_or_irrelevant():
 def test_a_rare_word_of_the_query_says_more_than_a_common_one():
     texts = ["the parser", "the lexer", "the parser", "the parser", "the parser"]
     bags = [bag_of(text) for text in texts]
-    told = BM25(bags, bag_of("The parser or the LEXER?"))
-    assert told.score(bags[1]) > told.score(bags[0]) > 0
-    assert told.score(bag_of("none of it")) == 0
+    ranking = BM25(bags, bag_of("The parser or the LEXER?"))
+    assert ranking.score(bags[1]) > ranking.score(bags[0]) > 0
+    assert ranking.score(bag_of("none of it")) == 0
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_a_scorer_of_a_plugin_decides_what_matters():
         assert session.view().importance(long) < 0.01
 
 
-def test_nobody_scores_before_somebody_asks():
+def test_nothing_is_scored_before_a_score_is_requested():
     class Never:
         def score(self, item, window):
             raise AssertionError(item, window)

@@ -105,7 +105,7 @@ def assert_same(panel, session):
 
 
 def assert_adds_up(panel, path=(), parent=None):
-    """Below every line stand lines that sum up to it, and each can be found again."""
+    """Below every line are lines that sum up to it, and each can be found again."""
     rows = window_rows(panel, path)
     assert sum(row.tokens for row in rows) == (panel.budget.total if parent is None else parent.tokens)
     assert len({row.path for row in rows}) == len(rows) <= max(PAGE, len(panel.budget.sources) + 1)
@@ -129,7 +129,7 @@ def test_the_panel_knows_what_the_session_knows_after_every_message(format_name,
         session.register_source(writer.InstructionSource(name="team", policy=writer.GCPolicy.PRESERVABLE, layer=20))
         for place, (message, is_reply) in zip(range(40), writer.messages(format_name, chance), strict=False):
             writer.aside(session, chance, place)
-            (writer.told if is_reply else GCSession.append)(session, message)
+            (writer.reply_with_report if is_reply else GCSession.append)(session, message)
             panel = follower.poll()
             assert_same(panel, session)
         assert len(panel.collections) > 1
@@ -177,7 +177,7 @@ def test_a_torn_last_line_is_waited_for(own, follow):
     assert "two pieces" in list(follower.poll().items.values())[-1].text
 
 
-def test_a_damaged_file_is_told_and_the_next_look_tries_again(own, follow):
+def test_a_damaged_file_is_reported_and_the_next_poll_tries_again(own, follow):
     follower = follow(own)
     follower.poll()
     ledger = own / "ledger.jsonl"
@@ -189,7 +189,7 @@ def test_a_damaged_file_is_told_and_the_next_look_tries_again(own, follow):
     assert follower.poll().collections
 
 
-def test_a_directory_that_vanishes_is_told_and_found_again(own, follow, tmp_path):
+def test_a_directory_that_vanishes_is_reported_and_found_again(own, follow, tmp_path):
     follower = follow(own)
     follower.poll()
     own.rename(tmp_path / "elsewhere")
@@ -220,7 +220,7 @@ def test_every_line_of_recorded_sessions_adds_up(tmp_path, follow):
         assert_adds_up(follow(tmp_path / str(number)).poll())
 
 
-def test_a_collection_tells_what_it_took_and_why(recorded, follow):
+def test_a_collection_shows_its_removals_and_reasons(recorded, follow):
     panel = follow(recorded).poll()
     rows = doing_rows(panel, ())
     assert [row.tokens for row in rows] == [doing.freed for doing in reversed(panel.collections)]
@@ -437,14 +437,14 @@ def test_a_cursor_whose_line_is_gone_goes_to_the_one_above(own):
     asyncio.run(look())
 
 
-def test_a_directory_that_vanishes_is_told_in_the_panel_and_q_quits(own):
+def test_a_directory_that_vanishes_is_reported_in_the_panel_and_q_quits(own):
     async def look():
         app = InspectorApp(own, seconds=60)
         async with app.run_test(size=NARROW) as pilot:
             await app.look()
             shutil.rmtree(own)
             await app.look()
-            assert "does not exist; this is how it stood at" in said(app, "#trouble")
+            assert "does not exist; this is the state at" in said(app, "#trouble")
             assert app.panel.items
             await pilot.press("q")
         assert app.return_code == 0
@@ -494,7 +494,7 @@ def test_where_there_is_no_session_one_line_says_so(tmp_path):
     assert done.stderr == f"error: {tmp_path / 'nowhere'} does not exist\n"
 
 
-def test_what_stands_in_texts_steers_no_terminal(tmp_path):
+def test_control_sequences_in_texts_do_not_reach_the_terminal(tmp_path):
     with GCSession(directory=tmp_path / "s") as session:
         session.append(user(HOSTILE))
         session.extend([call(("c1", HOSTILE, {"a": 1})), result("c1", HOSTILE + lines(5))])

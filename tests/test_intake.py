@@ -33,10 +33,10 @@ def policies(session, kind):
 
 
 def repairs_of(form, *messages):
-    told = []
-    with GCSession(format=form, on_event=told.append) as session:
+    found = []
+    with GCSession(format=form, on_event=found.append) as session:
         session.extend(messages)
-        repairs = [event.kind for event in told if isinstance(event, MessageRepaired)]
+        repairs = [event.kind for event in found if isinstance(event, MessageRepaired)]
         return repairs, window_of(session).render()
 
 
@@ -103,13 +103,13 @@ def test_what_the_framework_says_starts_no_turn():
         assert [item.synthetic for item in session.items()] == [False, False, True, False]
 
 
-def test_a_leading_assistant_message_stands_in_turn_0_and_the_request_is_still_the_request():
+def test_a_leading_assistant_message_is_in_turn_0_and_the_request_is_still_the_request():
     with session_with(answer("Hello!"), user("a"), answer("b"), user("c")) as session:
         assert [item.turn for item in session.items()] == [0, 1, 1, 2]
         assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PRESERVABLE]
 
 
-def test_where_a_user_has_to_speak_first_a_line_stands_before_a_leading_assistant_message():
+def test_where_a_user_has_to_speak_first_a_line_precedes_a_leading_assistant_message():
     repairs, request = repairs_of("anthropic", answer("Hello!"), user("a"))
     assert repairs == ["user_first"]
     assert [message["role"] for message in request.messages] == ["user", "assistant", "user"]
@@ -117,7 +117,7 @@ def test_where_a_user_has_to_speak_first_a_line_stands_before_a_leading_assistan
 
 @settings(max_examples=40)
 @given(openai_sessions_strategy())
-def test_every_openai_message_is_rendered_as_it_came_in(messages):
+def test_every_openai_message_is_rendered_unchanged(messages):
     """J29: splitting and joining loses nothing; only repairs add."""
     with session_with(*messages) as session:
         request = window_of(session).render()
@@ -202,7 +202,7 @@ def test_question_and_answer_of_a_turn_without_tools_become_one_unit_that_nothin
         assert policies(session, ItemKind.USER_TEXT) == [LOCKED, PARTIAL, PARTIAL, PRESERVABLE]
 
 
-def test_what_the_host_holds_in_its_own_way_is_no_part_of_an_exchange(tmp_path):
+def test_content_that_the_host_holds_is_not_part_of_an_exchange(tmp_path):
     with GCSession(directory=tmp_path / "s") as session:
         session.extend([user("a"), answer("b")])
         session.append(user("Remember the number 7."), policy=PRESERVABLE)
@@ -287,7 +287,7 @@ def test_among_plugins_the_strongest_answer_wins_whatever_the_order(order):
         assert policies(session, ItemKind.ASSISTANT_TEXT) == [PRESERVABLE]
 
 
-def test_without_an_answer_the_default_stands():
+def test_without_an_answer_the_default_applies():
     with quiet(user("a"), answer("b"), plugins=plugins_saying(None, "rubbish")) as session:
         assert policies(session, ItemKind.ASSISTANT_TEXT) == [PARTIAL]
 
@@ -308,7 +308,7 @@ def accepted(form, request):
     return complaints(form, request.kwargs()) == []
 
 
-def test_a_dead_call_gets_a_synthetic_result_right_behind_it():
+def test_a_dead_call_gets_a_synthetic_result_right_after_it():
     repairs, request = repairs_of(
         "openai", user("a"), call(("c1", "read", {}), ("c2", "ls", {})), result("c2", "y"), user("b")
     )
@@ -318,7 +318,7 @@ def test_a_dead_call_gets_a_synthetic_result_right_behind_it():
     assert "no result" in request.messages[3]["content"]
 
 
-def test_all_results_of_a_batch_stand_in_one_anthropic_message_the_synthetic_one_too():
+def test_all_results_of_a_batch_are_in_one_anthropic_message_the_synthetic_one_too():
     repairs, request = repairs_of(
         "anthropic", user("a"), use(("c1", "read", {}), ("c2", "ls", {})), results(("c2", "y"), text="Go on.")
     )
@@ -329,7 +329,7 @@ def test_all_results_of_a_batch_stand_in_one_anthropic_message_the_synthetic_one
 
 
 @pytest.mark.parametrize("form", ["openai", "anthropic"])
-def test_a_result_without_its_call_is_told_as_text(form):
+def test_a_result_without_its_call_becomes_text(form):
     late = result("c9", "secret") if form == "openai" else results(("c9", "secret"))
     repairs, request = repairs_of(form, user("a"), answer("b"), late)
     assert repairs == ["late_result"]
@@ -339,14 +339,14 @@ def test_a_result_without_its_call_is_told_as_text(form):
     assert "secret" in request.messages[-1]["content"]
 
 
-def test_a_second_result_of_one_call_is_told_as_text():
+def test_a_second_result_of_one_call_becomes_text():
     talk = [user("a"), call(("c1", "read", {})), result("c1", "first"), result("c1", "second")]
     repairs, request = repairs_of("openai", *talk)
     assert repairs == ["late_result"]
     assert accepted("openai", request)
 
 
-def test_results_that_come_behind_the_end_of_their_batch_are_told_as_text():
+def test_results_after_the_end_of_their_batch_become_text():
     talk = [user("a"), call(("c1", "read", {})), user("never mind"), result("c1", "late")]
     repairs, request = repairs_of("openai", *talk)
     assert repairs == ["dead_call", "late_result"]
@@ -370,8 +370,8 @@ def test_ids_that_repeat_within_a_batch_pair_by_position():
     ]
     with session_with(user("a"), *twice) as session:
         calls = {item.id: json.loads(item.text)["n"] for item in session.items() if item.kind is ItemKind.TOOL_CALL}
-        told = [(calls[i.call], i.text) for i in session.items() if i.kind is ItemKind.TOOL_RESULT]
-        assert told == [(0, "answer 0"), (1, "answer 1")]
+        found = [(calls[i.call], i.text) for i in session.items() if i.kind is ItemKind.TOOL_RESULT]
+        assert found == [(0, "answer 0"), (1, "answer 1")]
         assert session.view().units[-1].pending is False
 
 
@@ -415,7 +415,7 @@ def test_an_empty_text_block_is_left_out_and_its_neighbours_stay():
 
 
 @pytest.mark.parametrize("arguments", ["", "not json", "[1, 2]", '"text"', "null", '{"a": 1'], ids=repr)
-def test_arguments_that_are_no_json_object_are_wrapped_in_one(arguments):
+def test_arguments_that_are_not_a_json_object_are_wrapped_in_one(arguments):
     repairs, request = repairs_of("openai", user("a"), call(("c1", "read", arguments)), result("c1", "x"))
     assert repairs == ["bad_arguments"]
     sent = request.messages[1]["tool_calls"][0]["function"]["arguments"]
@@ -475,7 +475,7 @@ def test_a_message_nested_without_end_is_refused():
 
 
 @pytest.mark.parametrize("policy", ["locked", 3, ItemKind.TRACE])
-def test_a_policy_that_is_none_is_refused_and_changes_nothing(policy):
+def test_an_invalid_policy_is_refused_and_changes_nothing(policy):
     with session_with(user("a")) as session:
         before = session.budget.snapshot()
         with pytest.raises(MessageError, match=r"policy = .*: expected a GCPolicy"):
@@ -491,7 +491,7 @@ def test_a_lone_surrogate_and_control_characters_are_ordinary_text_until_they_ar
         assert session.pre_send().messages[0]["content"] == odd.replace("\ud800", "\ufffd")
 
 
-def test_a_result_that_stands_in_for_a_missing_one_is_the_frameworks_also_beside_what_was_said():
+def test_a_synthetic_result_is_the_frameworks_also_next_to_a_users_text():
     with GCSession(GCConfig(strategy="none"), format="anthropic") as session:
         session.append({"role": "user", "content": "Go."})
         calls = [{"type": "tool_use", "id": f"toolu_{n}", "name": "read", "input": {}} for n in range(3)]

@@ -1,4 +1,4 @@
-"""A unit need not stand in one piece: a block, a line or system text may stand inside the exchange of a turn."""
+"""A unit need not be contiguous: a block, a line or system text may be inside the exchange of a turn."""
 
 import attrs
 import pytest
@@ -11,7 +11,7 @@ from tests.support.say import small
 
 @attrs.frozen
 class Drops:
-    """Drops the units in which one of these words stands."""
+    """Drops the units that contain one of these words."""
 
     words: tuple[str, ...]
 
@@ -60,7 +60,7 @@ WORDS = [
 
 @pytest.mark.parametrize("words", WORDS, ids=" and ".join)
 def test_what_leaves_around_an_interleaved_unit_leaves_a_valid_request(words):
-    """Small and large: what is small may leave no trace behind that would stand between two replies."""
+    """Small and large: small units may leave no trace that would be between two replies."""
     sizes = (10, 45, 120)
     for form, size in (*(("gemini", size) for size in sizes), *zip(FORMATS[:-1], sizes, strict=True)):
         with interleaved(form, Drops(words), size) as session:

@@ -25,7 +25,7 @@ def window(session):
 
 
 def assert_opens_as_it_was(session):
-    """Closed and opened again it is the same window; the files alone, without checkpoints, tell it too."""
+    """Closed and opened again it is the same window; so it is when rebuilt without checkpoints."""
     before = window(session)
     session.close()
     assert verify(session.directory) == ()
@@ -60,7 +60,7 @@ BLOCKS = {
 @pytest.mark.parametrize(
     "replies", [(item("one"), item("two")), (reasoning(), item("two")), (item("one"), reasoning())]
 )
-def test_two_replies_with_a_block_between_stand_as_they_stood_live(tmp_path, block, replies):
+def test_two_replies_with_a_block_between_are_rebuilt_as_they_were_live(tmp_path, block, replies):
     session = GCSession(GCConfig(), format="responses", directory=tmp_path / "s")
     session.register_source(InstructionSource(name="notes", policy=GCPolicy.EPHEMERAL, layer=30))
     session.append(user("Do it."))
@@ -121,7 +121,7 @@ def test_every_request_is_noted_with_a_digest_and_the_same_one_again_is_not():
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_digest_that_is_kept_up_is_that_of_a_window_made_anew(form):
+def test_an_updated_digest_equals_that_of_a_rebuilt_window(form):
     for seed in range(2):
         session = (history := History(seed, form)).session
         for _ in range(6):
@@ -133,8 +133,8 @@ def test_a_digest_that_is_kept_up_is_that_of_a_window_made_anew(form):
 
 @pytest.mark.parametrize("before", [0, 3])
 @pytest.mark.parametrize("behind", [0, 2, 4])
-def test_what_is_sent_behind_a_compaction_is_verified_however_much_stood_before_it(tmp_path, before, behind):
-    """The digest of the messages before it must not go on into that of the messages behind it."""
+def test_requests_after_a_compaction_are_verified_however_much_came_before(tmp_path, before, behind):
+    """The digest of the messages before it must not continue into that of the messages after it."""
     session = GCSession(GCConfig(), format="responses", directory=tmp_path / "s")
     for place in range(before):
         session.append(user(f"Do {place}."))
@@ -175,9 +175,9 @@ def test_verify_finds_whatever_is_not_as_it_was_sent(tmp_path, old, new):
     session.close()
     assert verify(tmp_path) == ()
     edited(tmp_path / "master.jsonl", old, new)
-    (finding,) = verify(tmp_path)  # one damage is told once
+    (finding,) = verify(tmp_path)  # one damage is reported once
     assert finding.file == "ledger.jsonl"
-    assert "what was sent has digest" in finding.text
+    assert "the request that was sent has digest" in finding.text
 
 
 def test_a_purged_session_is_verified_by_what_was_sent_since(tmp_path):
@@ -221,7 +221,7 @@ def test_a_session_of_before_digests_opens_and_verifies(tmp_path):
         assert state_of(opened).sent
 
 
-# --- undoing what a reply grew behind ---------------------------------------------------------------------------------
+# --- undoing a collection after which a reply grew --------------------------------------------------------------------
 
 
 def piece(number, text):

@@ -101,7 +101,7 @@ def test_every_line_is_found_again_by_its_place(tmp_path):
     assert (journal.size, journal.torn) == (len(WHOLE), 0)
 
 
-def test_a_new_file_is_its_owners_alone(tmp_path):
+def test_only_its_owner_may_read_a_new_file(tmp_path):
     journal = Journal(tmp_path / "log.jsonl")
     assert journal.path.stat().st_mode & 0o777 == 0o600
 
@@ -127,7 +127,7 @@ def test_the_first_line_from_every_offset_is_what_a_scan_finds(tmp_path, monkeyp
         assert journal.line_from(offset) == expected
 
 
-def test_lines_begin_and_end_where_they_are_told_to(tmp_path):
+def test_lines_begin_and_end_at_the_given_offsets(tmp_path):
     journal = Journal(file_of(tmp_path, WHOLE))
     starts = [place.start for place, _ in journal.lines()] + [len(WHOLE)]
     for low, high in itertools.combinations_with_replacement(range(len(starts)), 2):
@@ -221,7 +221,7 @@ def test_several_crashes_at_one_offset_keep_all_their_bytes(tmp_path):
     ],
 )
 @pytest.mark.parametrize("before", [WHOLE, b""])
-def test_whatever_stands_behind_the_last_line_of_json_is_moved_aside(tmp_path, before, rest):
+def test_bytes_after_the_last_line_of_json_are_moved_aside(tmp_path, before, rest):
     path = file_of(tmp_path, before + rest)
     journal = Journal(path)
     assert (path.read_bytes(), journal.size, journal.torn) == (before, len(before), len(rest))
@@ -231,7 +231,7 @@ def test_whatever_stands_behind_the_last_line_of_json_is_moved_aside(tmp_path, b
 
 
 @pytest.mark.parametrize("bad", [b"\0" * 70 + b"\n", b"\xff\xff\n", b'{"n":\n', b"\n"])
-def test_a_damaged_line_in_the_middle_costs_no_line_before_or_behind_it(tmp_path, bad):
+def test_a_damaged_line_in_the_middle_costs_no_line_before_or_after_it(tmp_path, bad):
     damaged = LINES[0] + bad + b"".join(LINES[1:])
     path = file_of(tmp_path, damaged)
     journal = Journal(path)
@@ -301,7 +301,7 @@ def test_torn_bytes_that_cannot_be_moved_aside_stay_where_they_are(tmp_path):
     assert succeeds(work)
 
 
-def test_lines_that_are_cut_off_stand_in_a_file_of_their_own(tmp_path):
+def test_lines_that_are_cut_off_go_to_a_separate_file(tmp_path):
     journal = Journal(file_of(tmp_path, WHOLE))
     start = len(LINES[0])
     journal.cut(len(WHOLE))
@@ -464,7 +464,7 @@ def test_a_close_in_the_middle_of_appends_of_another_thread_hits_no_other_file(t
             victim.close()
 
 
-def test_a_journal_that_nobody_holds_is_closed_and_so_is_one_that_cannot_be_opened(tmp_path):
+def test_an_unreferenced_journal_is_closed_and_so_is_one_that_cannot_be_opened(tmp_path):
     listed = Path("/proc/self/fd")
     if not listed.exists():
         pytest.skip("the system does not list the open files")
@@ -498,7 +498,7 @@ def test_threads_read_whole_lines_while_one_appends(tmp_path):
                 assert seen == made[: len(seen)]
                 place, line = journal.line_from(chance.randrange(max(1, journal.size))) or (None, None)
                 assert place is None or journal.read(place) == line == made[json.loads(line)["n"]]
-        except BaseException as error:  # noqa: BLE001 - told below, by the thread that can fail the test
+        except BaseException as error:  # noqa: BLE001 - reported below, by the thread that can fail the test
             wrong.append(error)
 
     readers = [threading.Thread(target=read, args=(seed,)) for seed in range(3)]
@@ -514,7 +514,7 @@ def test_threads_read_whole_lines_while_one_appends(tmp_path):
 
 
 def test_what_was_acknowledged_survives_a_kill_at_any_moment(tmp_path):
-    """Each life goes on behind the last one, with lines from a few bytes to more than one write takes at once."""
+    """Each life continues after the last one, with lines from a few bytes to more than one write takes at once."""
     path = tmp_path / "log.jsonl"
     chance = random.Random(7)  # noqa: S311 - no secret
     acknowledged = []

@@ -13,7 +13,7 @@ from gc_core.providers.token_counting import counter_for
 from gc_core.relevance.compactions import is_compaction
 from gc_core.relevance.demands import Strength, demands_in, is_demand
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.outcome_lines import told_lines
+from gc_core.relevance.outcome_lines import outcome_lines
 from gc_core.summaries.extractive import ExtractiveSummarizer
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.policy import GCPolicy
@@ -56,7 +56,7 @@ def test_what_users_demand_is_kept_in_any_language():
     assert quoted / (quoted + sum(map(clearly, others))) >= 0.9
 
 
-def test_most_small_talk_and_questions_are_no_demands():
+def test_most_small_talk_and_questions_are_not_demands():
     """First measured: 68 % of small talk and 84 % of questions; where it is unclear, what was said is held."""
     rows = labelled("user_sentences")
     assert share(not is_demand(row["text"]) for row in rows if row["label"] == "smalltalk") >= 0.65
@@ -64,7 +64,7 @@ def test_most_small_talk_and_questions_are_no_demands():
 
 
 @pytest.mark.parametrize(("keep", "floor"), [(0.25, 0.68), (0.1, 0.64)])
-def test_lines_that_tell_what_failed_stay_in_a_stub_though_they_carry_no_name(keep, floor):
+def test_lines_on_failures_stay_in_a_stub_though_they_carry_no_name(keep, floor):
     """First measured: 73 % and 70 % of 266 lines, where 22 % and 18 % stayed before failures came first."""
     rows = [row for row in labelled("failing_outputs") if row["id"].startswith("fo-")]
     kept = []
@@ -88,10 +88,10 @@ def test_two_sentences_that_only_make_sense_together_are_not_quoted_apart():
                 item("Understood. I will keep that in mind and go on.", ItemKind.ASSISTANT_TEXT, 2 * place + 3)
             )
         request = SummaryRequest(items=tuple(items), max_tokens=400, names=(), count=COUNTER.count)
-        told = " ".join(ExtractiveSummarizer().summarize(request).split())
+        summary = " ".join(ExtractiveSummarizer().summarize(request).split())
         for whole in (" ".join(each.split()) for row in some for each in row["whole"]):
             parts = [part for part in whole.split(". ") if len(part) > 8]
-            halves += whole not in told and any(part in told for part in parts)
+            halves += whole not in summary and any(part in summary for part in parts)
     assert halves <= 5
 
 
@@ -102,10 +102,10 @@ def test_accounts_of_an_agents_own_compaction_are_known_and_nothing_else_is():
     assert not any(is_compaction(row["text"]) for row in rows if not row["is_summary"])
 
 
-def test_no_error_is_no_failure():
+def test_a_message_without_an_error_is_not_a_failure():
     text = "\n".join([*(f"step {number} went on, 0 errors" for number in range(30)), "ERROR: connection refused"])
-    told = [text[each.start : each.end] for each in told_lines(text) if each.fails]
-    assert told == ["ERROR: connection refused"]
+    failures = [text[each.start : each.end] for each in outcome_lines(text) if each.fails]
+    assert failures == ["ERROR: connection refused"]
 
 
 def test_a_row_of_json_in_one_line_is_kept_whole():

@@ -57,7 +57,7 @@ def layered(session):
     session.system(source="team", services="We own billing.")
 
 
-def told(events, kind=LayerChanged):
+def changes_in(events, kind=LayerChanged):
     return [event for event in events if isinstance(event, kind)]
 
 
@@ -65,7 +65,7 @@ def told(events, kind=LayerChanged):
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_parts_stand_in_the_order_of_their_layers_then_in_that_in_which_they_were_given(format_name):
+def test_parts_are_ordered_by_layer_then_as_given(format_name):
     with small(format=format_name) as session:
         layered(session)
         session.system(source="org", glossary="A PR is a change.")
@@ -121,7 +121,7 @@ def test_two_sources_may_have_parts_of_one_name():
 
 
 @pytest.mark.parametrize("format_name", FORMATS)
-def test_what_gc_core_says_itself_stands_behind_everything_shared_and_everything_private(format_name, tmp_path):
+def test_gc_cores_own_text_comes_after_everything_shared_and_everything_private(format_name, tmp_path):
     """The path of a session is a session's byte."""
     with small(format=format_name, directory=tmp_path / "own", strategy="gc_budget") as session:
         session.system(base="You fix bugs.")
@@ -232,19 +232,19 @@ def test_before_the_first_request_nothing_is_invalidated():
     with small(on_event=events.append) as session:
         layered(session)
         session.system(base="Another.")
-        assert told(events) == []
+        assert changes_in(events) == []
 
 
 @pytest.mark.parametrize(
     ("format_name", "lost"), [("anthropic", ("system", "messages")), ("openai", ("tools", "system", "messages"))]
 )
-def test_a_changed_part_tells_what_is_read_anew_from_it_on(format_name, lost):
+def test_a_changed_part_reports_the_tokens_read_again_from_it_on(format_name, lost):
     session, events = watched(format_name)
     with session:
         said = session.budget.total - tokens_of(session, ItemKind.SYSTEM_TEXT, ItemKind.TOOL_SCHEMA)
         schemas = tokens_of(session, ItemKind.TOOL_SCHEMA) if "tools" in lost else 0
         session.system(rules="R" * 25)
-        (changed,) = told(events)
+        (changed,) = changes_in(events)
         behind = 25 + 40 + said + schemas
         assert changed == LayerChanged(
             source="system", part="rules", layer=0, waits=True, invalidates=lost, tokens=behind
@@ -256,18 +256,18 @@ def test_a_changed_schema_loses_everything_from_it_on(format_name):
     session, events = watched(format_name)
     with session:
         session.tools([schema("read", format_name), schema("look", format_name)], refresh="now")
-        (changed,) = told(events)
+        (changed,) = changes_in(events)
         assert (changed.source, changed.part, changed.waits) == ("plugin", "look, find", False)
         assert changed.invalidates == ("tools", "system", "messages")
         assert changed.tokens == session.budget.total - session.budget.item("plugin:read").tokens
 
 
-def test_a_removed_part_loses_what_stood_behind_it():
+def test_a_removed_part_invalidates_what_followed_it():
     session, events = watched("anthropic")
     with session:
         said = session.budget.total - tokens_of(session, ItemKind.SYSTEM_TEXT, ItemKind.TOOL_SCHEMA)
         session.system(rules="", refresh="now")
-        assert [changed.tokens for changed in told(events)] == [40 + said]
+        assert [changed.tokens for changed in changes_in(events)] == [40 + said]
 
 
 def test_a_change_waits_for_the_next_break_and_explain_says_what_it_will_cost():
@@ -275,7 +275,7 @@ def test_a_change_waits_for_the_next_break_and_explain_says_what_it_will_cost():
     with session:
         session.system(source="org", conventions="C" * 41)
         assert "C" * 41 not in text_of(session.pre_send())
-        (changed,) = told(events)
+        (changed,) = changes_in(events)
         assert changed.waits
         assert f"org:conventions (layer 20): {changed.tokens:,} tokens of tools, system, messages" in session.explain()
         session.post_turn(answer("x"))
@@ -291,12 +291,12 @@ def test_refresh_now_takes_what_waits_along():
     with session:
         session.system(source="org", conventions="C" * 41)
         session.system(rules="R", refresh="now")
-        assert [changed.waits for changed in told(events)] == [True, False]
+        assert [changed.waits for changed in changes_in(events)] == [True, False]
         assert all(text in text_of(session.pre_send()) for text in ("C" * 41, '"R"'))
         assert "wait for the next" not in session.explain()
 
 
-def test_a_text_that_stands_already_changes_nothing_and_is_no_event(tmp_path):
+def test_an_unchanged_text_changes_nothing_and_emits_no_event(tmp_path):
     session, events = watched(directory=tmp_path / "own")
     with session:
         before = (tmp_path / "own" / "master.jsonl").read_bytes()
@@ -313,7 +313,7 @@ def test_a_text_that_waits_and_is_given_again_for_now_takes_effect():
     with session:
         session.system(rules="R")
         session.system(rules="R")
-        assert len(told(events)) == 1
+        assert len(changes_in(events)) == 1
         session.system(rules="R", refresh="now")
         assert "R" in system_texts(session.pre_send())
 
@@ -326,14 +326,14 @@ def test_a_change_that_is_taken_back_waits_no_more():
         session.system(rules="r" * 20)
         session.tools([schema("find"), schema("read")])
         assert "wait for the next" not in session.explain()
-        assert [changed.part for changed in told(events)] == ["rules", "find"]
+        assert [changed.part for changed in changes_in(events)] == ["rules", "find"]
 
 
 def test_a_part_that_is_only_held_otherwise_invalidates_nothing():
     session, events = watched()
     with session:
         session.system(rules="r" * 20, policy=PRESERVABLE, refresh="now")
-        assert told(events) == []
+        assert changes_in(events) == []
         assert session.budget.item("system:rules").policy is PRESERVABLE
 
 
@@ -353,7 +353,7 @@ def test_the_same_schemas_in_another_order_keep_the_order_that_was_sent(caplog):
             turned = [dict(reversed(schema(name).items())) for name in names]
             session.tools(turned, discoverable=[f"tool{place}" for place in range(4)], refresh="now")
             assert json.dumps(session.pre_send().tools) == json.dumps(first)
-        assert told(events) == []
+        assert changes_in(events) == []
     assert "tool order kept" in caplog.text
 
 
@@ -425,7 +425,7 @@ def test_no_file_holds_what_is_private(tmp_path):
 
 
 @pytest.mark.parametrize(("value", "message"), [("ab", "at least 3 letters"), (5, "expected a text")])
-def test_what_cannot_be_looked_for_is_refused(value, message):
+def test_a_value_that_cannot_be_searched_for_is_refused(value, message):
     with small() as session, pytest.raises(SourceError, match=message):
         session.private(user=value)
 
@@ -508,7 +508,7 @@ def test_text_that_stays_is_not_taken_for_volatile(text):
     assert list(volatile_in(f"You fix bugs.\n{text}\nBe brief.")) == []
 
 
-def test_of_the_system_prompts_of_real_sessions_only_those_that_tell_the_time_are_found():
+def test_of_the_system_prompts_of_real_sessions_only_those_with_the_time_are_found():
     require_corpus()
     found = set()
     first = [json.loads(path.read_text("utf-8").partition("\n")[0]) for path in openai_sessions()]
@@ -520,12 +520,12 @@ def test_of_the_system_prompts_of_real_sessions_only_those_that_tell_the_time_ar
 
 
 @pytest.mark.parametrize("source", ["system", "org", "user"])
-def test_volatile_text_is_told_once_and_stays_in_explain(source, caplog, tmp_path):
+def test_volatile_text_is_reported_once_and_stays_in_explain(source, caplog, tmp_path):
     events = []
     with small(on_event=events.append, directory=tmp_path / "own") as session:
         for _ in range(2):
             session.system(source=source, clock="Be brief. Today is 2026-11-22 14:03.")
-        (found,) = told(events, VolatileLayer)
+        (found,) = changes_in(events, VolatileLayer)
         excerpt, why = "Today is 2026-11-22 14:03.", "what day or time it is now"
         assert found == VolatileLayer(source=source, part="clock", excerpt=excerpt, why=why)
         assert "layer is volatile" in caplog.text
@@ -536,11 +536,11 @@ def test_volatile_text_is_told_once_and_stays_in_explain(source, caplog, tmp_pat
         assert f"{source}:clock is volatile" in session.explain()
 
 
-def test_a_volatile_schema_is_told_too():
+def test_a_volatile_schema_is_reported_too():
     events = []
     with small(on_event=events.append) as session:
         session.tools([schema("read", description="Reads. Session ID: 8f2k1-zz91")])
-        assert [found.part for found in told(events, VolatileLayer)] == ["read"]
+        assert [found.part for found in changes_in(events, VolatileLayer)] == ["read"]
         assert "plugin:read is volatile" in session.explain()
 
 
@@ -686,7 +686,7 @@ def test_layers_are_there_again_after_opening_undoing_and_going_back(tmp_path):
 
 
 def test_a_log_of_before_there_were_sources_opens(tmp_path):
-    """Its lines of system text are of the source system; parts that changed nothing stand in it too."""
+    """Its lines of system text are of the source system; parts that changed nothing are in it too."""
     with small(directory=tmp_path / "own", checkpoint_every_n_steps=0) as session:
         session.system(base="Old.")
         sent(session)
@@ -723,7 +723,7 @@ def test_a_secret_in_a_layer_is_purged_like_any_other(tmp_path):
         assert session.budget.item("org:conventions").tokens > 0
 
 
-def test_a_session_that_was_moved_tells_its_place_with_the_next_break(tmp_path):
+def test_a_session_that_was_moved_states_its_place_with_the_next_break(tmp_path):
     with small(directory=tmp_path / "own") as session:
         layered(session)
         sent(session)
@@ -733,7 +733,7 @@ def test_a_session_that_was_moved_tells_its_place_with_the_next_break(tmp_path):
         session.append(user("Go on."))
         assert str(tmp_path / "own") in text_of(session.pre_send())
         session.pre_send()
-        assert [(changed.part, changed.waits) for changed in told(events)] == [("gc: log", True)]
+        assert [(changed.part, changed.waits) for changed in changes_in(events)] == [("gc: log", True)]
 
 
 steps = st.lists(
@@ -752,7 +752,7 @@ steps = st.lists(
 @given(steps, st.sampled_from(FORMATS))
 @settings(max_examples=10, deadline=None, phases=QUICK, suppress_health_check=list(HealthCheck))
 def test_whatever_is_set_the_head_is_sorted_still_and_the_same_when_it_is_opened(tmp_path_factory, walk, format_name):
-    """What was sent stands until a collection or a change that could not wait; the files tell the same window."""
+    """A sent request stays until a collection or an urgent change; the files give the same window."""
     folder = tmp_path_factory.mktemp("walk")
     own = folder / "own"
     with small(3_000, format=format_name, directory=own, checkpoint_every_n_steps=2, plugins=PLUGINS) as session:
@@ -792,7 +792,7 @@ def assert_sorted(session):
     assert layers == sorted(layers)
 
 
-def test_what_is_told_after_a_change_is_the_budget_too():
+def test_after_a_change_the_reported_budget_is_the_real_one():
     session, events = watched()
     with session:
         session.system(rules="R", refresh="now")

@@ -83,7 +83,7 @@ def test_an_accepted_fact_has_its_parts_its_time_and_its_source(facts):
     assert fact.kind is FactKind.FACT
 
 
-def test_what_the_assistant_says_is_nobodys_fact(facts):
+def test_the_assistants_statements_are_not_facts(facts):
     assert proposed(facts, "Thanks!") == ()
 
 
@@ -109,7 +109,7 @@ def test_what_is_taken_back_is_deleted(facts, text):
     assert facts.facts == {}
 
 
-def test_taking_back_what_nobody_knows_proposes_nothing(facts):
+def test_retracting_an_unknown_fact_proposes_nothing(facts):
     assert proposed(facts, "Forget the tabs rule.", "We no longer use Jira.") == ()
 
 
@@ -139,14 +139,14 @@ def test_what_was_said_before_a_fact_does_not_change_it(facts):
     assert (proposal.op, proposal.reason) == (FactOp.LEAVE, "a later statement stands")
 
 
-def test_what_a_session_went_back_behind_was_never_said(facts):
+def test_rewound_statements_were_never_made(facts):
     with said("Hello.", "I live in Lisbon.") as session:
         session.pre_send()
         session.rewind(1)
         assert session.propose(facts) == ()
 
 
-def test_of_two_sessions_that_change_one_fact_the_second_is_told_and_writes_nothing(facts):
+def test_of_two_sessions_that_change_one_fact_the_second_gets_an_error_and_writes_nothing(facts):
     learn(facts, "I live in Lisbon.")
     with said("I moved to Berlin.") as one, said("I moved to Rome.") as other:
         first, second = FactStore(facts.path), FactStore(facts.path)
@@ -168,7 +168,7 @@ def test_of_two_sessions_that_change_one_fact_the_second_is_told_and_writes_noth
         "Translate: I live in Berlin",
     ],
 )
-def test_what_is_no_statement_is_not_proposed(facts, text):
+def test_a_sentence_that_is_not_a_statement_is_not_proposed(facts, text):
     assert proposed(facts, text) == ()
 
 
@@ -191,7 +191,7 @@ def test_a_secret_that_a_plugin_masks_is_in_no_part_of_a_fact(facts):
 
 @attrs.frozen
 class Fixed:
-    """Says what it is told to."""
+    """Returns the given statements."""
 
     stated: list
 
@@ -211,9 +211,9 @@ def test_an_extractor_of_the_hosts_gets_the_texts_of_users_and_gc_core_decides(f
         assert [each.op for each in session.propose(facts, Bees())] == [FactOp.LEAVE]
 
 
-def test_an_extractor_that_names_an_item_of_nobodys_is_refused(facts):
+def test_an_extractor_that_names_an_unknown_item_is_refused(facts):
     stated = Stated(item="i99", text="x", subject="a", relation="b", object="c")
-    with said("Hello.") as session, pytest.raises(SourceError, match="'i99', which is no text of a user's"):
+    with said("Hello.") as session, pytest.raises(SourceError, match="'i99', which is not a user's text"):
         session.propose(facts, Fixed([stated]))
 
 

@@ -53,7 +53,7 @@ def taken(session):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_result_stands_as_one_note_at_the_end_of_the_next_request(form):
+def test_a_result_is_one_note_at_the_end_of_the_next_request(form):
     events = []
     with begun(format=form, on_event=events.append) as session:
         with session.lease(500, name="docs") as lease:
@@ -125,7 +125,7 @@ def test_a_request_that_no_collection_makes_small_enough_names_the_leases():
 # --- results of calls -------------------------------------------------------------------------------------------------
 
 
-def test_a_tool_result_stands_as_the_result_of_its_call_and_is_cut_when_its_batch_is_whole():
+def test_a_tool_result_becomes_the_result_of_its_call_and_is_cut_when_its_batch_is_complete():
     with begun() as session:
         leases = [session.lease(300, name=f"task {place}") for place in range(3)]
         session.post_turn(call(*((f"c{place}", "delegate", {"n": place}) for place in range(3))))
@@ -162,11 +162,11 @@ def test_results_of_parallel_calls_may_come_in_any_order_and_one_by_one():
             request = session.pre_send()
             assert complaints("anthropic", request.kwargs()) == []
             called = {item.id: item for item in session.items() if item.kind is ItemKind.TOOL_CALL}
-            told = [(called[item.call].text, item.text) for item in session.items() if item.call]
-            assert sorted(told) == [(f'{{"n":{place}}}', f"answer {place}") for place in range(3)]
+            pairs = [(called[item.call].text, item.text) for item in session.items() if item.call]
+            assert sorted(pairs) == [(f'{{"n":{place}}}', f"answer {place}") for place in range(3)]
 
 
-def test_of_a_reply_the_text_is_told():
+def test_the_text_of_a_reply_is_delivered():
     with begun() as session:
         (key,) = session.lease(300, name="docs").deliver({"choices": [{"message": answer("It was app.py.")}]})
         assert session.recall(key) == "It was app.py."
@@ -306,7 +306,7 @@ def test_who_waits_gets_the_room_that_comes_free_in_the_order_of_asking():
         assert session.leases == ()
 
 
-def test_who_waits_in_vain_says_so_and_stands_in_nobodys_way():
+def test_a_request_that_times_out_says_so_and_blocks_no_other():
     async def run():
         async with AsyncGCSession(GCConfig(context_limit=20_000)) as session:
             held = session.lease(10_000, name="docs")

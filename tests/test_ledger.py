@@ -1,4 +1,4 @@
-"""The lines of a ledger: a record that is written as it stands has the line that cattrs makes of it."""
+"""The lines of a ledger: a record that is written directly has the line that cattrs makes of it."""
 
 import json
 

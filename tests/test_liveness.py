@@ -1,4 +1,4 @@
-"""A line is alive when it is the last carrier of a name; a result is stale when a later one says the same anew."""
+"""A line is alive when it is the last carrier of a name; a result is stale when a later one repeats it."""
 
 import pytest
 

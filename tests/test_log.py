@@ -1,4 +1,4 @@
-"""Every record is read back as it was and found by each of its items, whatever stands around it."""
+"""Every record is read back as it was and found by each of its items, whatever is around it."""
 
 import tempfile
 import tracemalloc
@@ -110,13 +110,13 @@ def test_records_are_read_from_the_middle_on(tmp_path):
     "line",
     [b"{}\n", b"[]\n", b"1\n", b"\0\0\n", b"\xff\n", b'{"at":0,"items":[]}\n', b'{"a":' * 100_000 + b"\n", b"\n"],
 )
-def test_a_line_of_another_form_is_no_record(line):
+def test_a_line_of_another_form_is_not_a_record(line):
     with pytest.raises(LogError, match="not a valid line of a master log"):
         LogRecord.read(line)
 
 
 @pytest.mark.parametrize(("field", "value"), [("items", None), ("policies", []), ("policies", {"i1": "eternal"})])
-def test_a_record_with_a_field_of_another_form_is_none(field, value):
+def test_a_record_with_a_malformed_field_is_invalid(field, value):
     line = record(0, ["i1"]).line()
     assert LogRecord.read(line).items == ("i1",)
     old = {"items": b'["i1"]', "policies": b'{"i1":"ephemeral"}'}[field]
@@ -188,7 +188,7 @@ def test_a_log_cut_at_any_byte_finds_every_item_of_its_whole_records_and_goes_on
 
 @pytest.mark.parametrize("bad", [b"\0" * 300 + b"\n", b"\xff\n", b"\n", b'{"at":\n', b'{"at":' + b"9" * 5_000 + b",\n"])
 @pytest.mark.parametrize("number", [1, 2, 32, 63])
-def test_a_damaged_line_costs_its_own_items_alone(tmp_path, bad, number):
+def test_a_damaged_line_costs_only_its_own_items(tmp_path, bad, number):
     """One line in the very middle would be met by every search."""
     log = damaged(tmp_path, 64, (number, bad))
     for other in range(1, 65):
@@ -234,7 +234,7 @@ def test_a_damaged_line_is_named_by_its_place_and_those_around_it_are_read(tmp_p
     assert [each.at for _, each in log.records(places[3].start)] == [3]
 
 
-def test_a_message_of_50_mb_is_found_and_so_is_what_stands_around_it(tmp_path):
+def test_a_message_of_50_mb_is_found_and_so_are_its_neighbours(tmp_path):
     made = numbered(200)
     made[100] = record(100, ["i101"], "ä" * 25 * MEGABYTE)
     log = log_of(tmp_path, made)

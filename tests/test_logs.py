@@ -107,8 +107,8 @@ def ran(*arguments):
 
 
 def test_structlog_that_was_configured_before_the_import_hears_it():
-    told = [json.loads(line) for line in ran("structlog").stdout.splitlines()]
-    assert {"collection not due", "collection began", "collection finished"} <= set(names_of(told))
+    entries = [json.loads(line) for line in ran("structlog").stdout.splitlines()]
+    assert {"collection not due", "collection began", "collection finished"} <= set(names_of(entries))
 
 
 def test_where_nothing_is_configured_nothing_is_printed_but_warnings_on_stderr():
@@ -123,10 +123,10 @@ def test_the_last_configuration_counts_also_when_loggers_are_cached():
     with small() as session:
         rounds(session, 2)
         second.configure(cache_logger_on_first_use=True)
-        heard = len(first.events)
+        count = len(first.events)
         rounds(session, 2, first=2, task=None)
-    assert heard
-    assert len(first.events) == heard
+    assert count
+    assert len(first.events) == count
     assert second.events
 
 
@@ -138,13 +138,13 @@ def test_the_filter_level_of_the_host_counts():
     assert {event["level"] for event in host.events} == {"info"}
 
 
-@pytest.mark.parametrize(("level", "heard"), [(logging.DEBUG, True), (logging.INFO, False)])
-def test_nothing_is_computed_for_what_the_filter_of_the_host_drops(level, heard):
+@pytest.mark.parametrize(("level", "is_logged"), [(logging.DEBUG, True), (logging.INFO, False)])
+def test_nothing_is_computed_for_what_the_filter_of_the_host_drops(level, is_logged):
     Host().configure(level)
-    assert logger("gc_core.session").hears_debug is heard
+    assert logger("gc_core.session").hears_debug is is_logged
 
 
-def test_a_wrapper_class_that_tells_no_level_may_hear_everything():
+def test_a_wrapper_class_without_a_level_may_get_everything():
     structlog.configure(wrapper_class=structlog.stdlib.BoundLogger)
     assert logger("gc_core.session").hears_debug
 
@@ -173,13 +173,13 @@ def test_a_host_that_sends_structlog_to_logging_sets_levels_by_logger(caplog):
     caplog.set_level(logging.INFO, logger="gc_core.session")
     with small() as session:
         rounds(session, 30)
-    told = [json.loads(record.getMessage()) for record in caplog.records if record.name == "gc_core.session"]
-    assert set(names_of(told)) == {"collection finished"}
-    assert {event["logger"] for event in told} == {"gc_core.session"}
+    entries = [json.loads(record.getMessage()) for record in caplog.records if record.name == "gc_core.session"]
+    assert set(names_of(entries)) == {"collection finished"}
+    assert {event["logger"] for event in entries} == {"gc_core.session"}
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_wrapper_whose_methods_are_to_be_awaited_is_heard_all_the_same(host):
+def test_a_wrapper_with_async_methods_logs_all_the_same(host):
     async def loop():
         with small() as session:
             rounds(session, 30)
@@ -189,7 +189,7 @@ def test_a_wrapper_whose_methods_are_to_be_awaited_is_heard_all_the_same(host):
     assert host.named("collection finished")
 
 
-def test_a_processor_that_raises_harms_no_session_and_logging_is_told(caplog):
+def test_a_processor_that_raises_harms_no_session_and_is_logged(caplog):
     def broken(_logger, _method, _event):
         raise ValueError("no disk")
 
@@ -220,7 +220,7 @@ def test_without_structlog_logging_decides_and_has_text_and_attributes(caplog):
     assert f"gc_session={record.gc_session}" in record.getMessage()
 
 
-def test_attributes_of_a_host_s_own_records_are_no_obstacle(caplog):
+def test_attributes_of_a_hosts_own_records_do_not_conflict(caplog):
     caplog.set_level(logging.INFO, logger="gc_core")
     made = logging.getLogRecordFactory()
 
@@ -235,8 +235,8 @@ def test_attributes_of_a_host_s_own_records_are_no_obstacle(caplog):
             rounds(session, 30)
     finally:
         logging.setLogRecordFactory(made)
-    told = [record for record in caplog.records if record.gc_event == "collection finished"]
-    assert {(record.reason, record.gc_reason) for record in told} == {("none", "threshold")}
+    entries = [record for record in caplog.records if record.gc_event == "collection finished"]
+    assert {(record.reason, record.gc_reason) for record in entries} == {("none", "threshold")}
 
 
 def test_the_caller_of_a_record_is_the_code_that_decided(caplog):
@@ -291,7 +291,7 @@ def test_outside_of_a_session_s_calls_nothing_is_bound(host):
     assert host.events[-1] == {"event": "afterwards", "level": "info", "logger": "gc_core.test"}
 
 
-def test_a_session_that_is_called_inside_another_one_s_collection_is_told_apart(host):
+def test_a_session_called_inside_the_collection_of_another_is_distinguished(host):
     inner = small()
 
     class Asks:
@@ -316,8 +316,8 @@ def test_what_a_session_hands_off_logs_as_its_own(host):
     with small() as parent:
         parent.append(user("Do it."))
         with parent.handoff() as child:
-            (told,) = host.named("session handed off")
-            assert (told["gc_session"], told["child"]) == (store_of(parent).session, store_of(child).session)
+            (entries,) = host.named("session handed off")
+            assert (entries["gc_session"], entries["child"]) == (store_of(parent).session, store_of(child).session)
             opened = [event["gc_session"] for event in host.named("session opened")]
             assert opened == [store_of(parent).session, store_of(child).session]
 
@@ -433,9 +433,9 @@ def test_above_debug_no_event_comes_with_every_call(mode):
             made += 1
         done = len(session.history())
     assert made > 20
-    told = Counter(host.names())
-    assert told.pop("collection finished", 0) == done  # in continuous mode there may be one a call
-    assert [name for name, times in told.items() if times > made // 4] == []
+    entries = Counter(host.names())
+    assert entries.pop("collection finished", 0) == done  # in continuous mode there may be one a call
+    assert [name for name, times in entries.items() if times > made // 4] == []
 
 
 def test_no_text_of_the_conversation_is_logged(host, tmp_path):
@@ -460,7 +460,7 @@ def test_no_text_of_the_conversation_is_logged(host, tmp_path):
 # ---------------------------------------------------------------- a decision, an event
 
 
-def test_generated_sessions_tell_why_what_and_how_much(host):
+def test_generated_sessions_log_why_what_and_how_much(host):
     for seed in range(3):
         conversation = make_conversation(seed)
         with GCSession(
@@ -508,7 +508,7 @@ def test_a_plan_that_breaks_a_rule_is_a_failed_collection(host, monkeypatch):
     assert "would break" in event["why"]
 
 
-def test_removals_that_a_plugin_refuses_are_told_with_its_reason(host):
+def test_removals_that_a_plugin_refuses_are_logged_with_its_reason(host):
     class Reviews:
         @hookimpl
         def gc_review_plan(self, plan):
@@ -525,7 +525,7 @@ def test_removals_that_a_plugin_refuses_are_told_with_its_reason(host):
     assert skipped["reason"] == "manual"
 
 
-def test_the_last_resort_and_a_request_that_cannot_fit_are_told(host):
+def test_the_last_resort_and_a_request_that_cannot_fit_are_logged(host):
     with small(window=2_000, strategy="none") as session:
         session.append(user("Do it."))
         rounds(session, 4, size=100, task=None)
@@ -538,7 +538,7 @@ def test_the_last_resort_and_a_request_that_cannot_fit_are_told(host):
     assert event["tokens"] > event["usable_tokens"] == 2_000
 
 
-def test_what_is_done_to_the_past_is_told(host, tmp_path):
+def test_undo_rewind_and_rollback_are_logged(host, tmp_path):
     with small(directory=tmp_path / "own") as session:
         rounds(session, 30)
         gone = session.history()[-1].record.removals[0].items[-1]
@@ -567,7 +567,7 @@ def test_a_session_that_is_opened_again_says_so(host, tmp_path):
     assert [event["again"] for event in host.named("session opened")] == [False, True]
 
 
-def test_an_inconsistent_reply_is_told_without_what_was_found(host):
+def test_an_inconsistent_reply_is_logged_without_its_content(host):
     class Finds:
         @hookimpl
         def gc_validate_reply(self, reply, context):  # noqa: ARG002 - the hook
@@ -585,7 +585,7 @@ def test_an_inconsistent_reply_is_told_without_what_was_found(host):
     assert "secret" not in json.dumps(host.events)
 
 
-def test_a_refusal_of_the_provider_is_told(host):
+def test_a_refusal_of_the_provider_is_logged(host):
     class Refused(Exception):  # noqa: N818 - as the vendors say it
         status_code = 400
         body = {"error": {"code": "context_length_exceeded", "message": "maximum context length is 3000 tokens"}}  # noqa: RUF012
@@ -601,7 +601,7 @@ def test_a_refusal_of_the_provider_is_told(host):
     assert (event["refused_tokens"], event["allowed_tokens"]) == (4_100, 3_000)
 
 
-def test_a_summary_that_is_refused_is_told_by_kind_and_the_one_taken_in_by_name(host):
+def test_a_refused_summary_is_logged_by_kind_and_the_accepted_one_by_name(host):
     session = summarising(AsyncGCSession, Says("The port was 98765 and src/never_there.go was deleted."))
     with session:
         asyncio.run(talked(session))
@@ -612,7 +612,7 @@ def test_a_summary_that_is_refused_is_told_by_kind_and_the_one_taken_in_by_name(
     assert "98765" not in json.dumps(host.events)
 
 
-def test_a_circle_is_told(host):
+def test_a_circle_is_logged(host):
     with small(reread_guard="warn") as session:
         rounds(session, 30)
         for place in range(12):
@@ -623,7 +623,7 @@ def test_a_circle_is_told(host):
     assert len(host.named("circle noticed")) < 12
 
 
-def test_a_worker_tells_what_it_did_for_its_session(host):
+def test_a_worker_logs_its_actions_for_its_session(host):
     async def worked():
         async with session, ToolResultWorker(session, {"read": lambda path: f"{path}: x = 1"}) as worker:
             session.append(user("Read it."))
@@ -661,11 +661,11 @@ def documented():
 
 def test_the_page_lists_every_event_with_its_level_and_keys():
     found = set()
-    for path in (*(ROOT / "gc_core").rglob("*.py"), *(ROOT / "ctxgc").rglob("*.py")):
+    for path in (path for name in ("gc_core", "ctxgc", "gateway") for path in (ROOT / name).rglob("*.py")):
         for level, event, keys in logged(ast.parse(path.read_text())):
             found.add(event)
             row = documented()[event]
-            assert level in row.levels or level == "tell"
+            assert level in row.levels or level == "log"
             assert keys - BOUND <= row.keys, event
     assert found | {"event not logged"} == set(documented())
 
@@ -679,5 +679,5 @@ def logged(tree):
         keys = {keyword.arg for keyword in node.keywords if keyword.arg}
         if isinstance(function, ast.Attribute) and ast.unparse(function.value) == "_log":
             yield function.attr, node.args[0].value, keys
-        elif isinstance(function, ast.Name) and function.id == "tell":
-            yield "tell", node.args[0].value, keys
+        elif isinstance(function, ast.Name) and function.id == "log":
+            yield "log", node.args[0].value, keys

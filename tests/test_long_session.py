@@ -167,7 +167,7 @@ def test_plants_stand_where_they_say():
     assert found.keys() == made.keys()
 
 
-def test_the_marker_of_a_plant_stands_in_its_messages_and_nowhere_before():
+def test_the_marker_of_a_plant_is_in_its_messages_and_nowhere_before():
     require_corpus()
     before = ""
     for said in long_session(120, session_files(SMALL), plants(120)):
@@ -235,7 +235,7 @@ def test_after_a_wrong_summary_every_message_is_back_and_the_retried_step_sees_w
     assert recovery.wrong_shown
     assert recovery.kept
     assert recovery.right_shown
-    assert "the window was restored" in recovery.told
+    assert "the window was restored" in recovery.error_text
     assert recovery.calls == 130
     assert recovery.most <= 20_000
 

@@ -83,7 +83,7 @@ def bare(sent):
 
 
 def assert_well_marked(sent, own):
-    """At most four, where they may stand, in order, the caller's kept, and nothing else changed."""
+    """At most four, in valid places, in order, the caller's kept, and nothing else changed."""
     body = sent.kwargs()
     assert len(marked(sent)) <= 4
     assert complaints("anthropic", body, unique_ids=False) == []
@@ -165,10 +165,10 @@ def test_a_real_session_is_well_marked(window):
         assert (session.last_result is None) == (window > 32_000)
 
 
-# ---------------------------------------------------------------- where they stand
+# ---------------------------------------------------------------- their places
 
 
-def test_marks_stand_at_the_ends_of_tools_and_system_and_on_the_newest_message():
+def test_marks_are_at_the_ends_of_tools_and_system_and_on_the_newest_message():
     sent = marks().placed(request(user("Do it."), system=system("a" * 900, "b" * 900), tools=tools("read", "grep")))
     assert places(sent) == [("tools", 1, None), ("system", 1, None), ("messages", 0, 0)]
     assert sent.messages[0]["content"] == [said("Do it.", cache_control=MARK)]
@@ -179,7 +179,7 @@ def test_what_many_sessions_share_ends_with_a_mark_of_its_own():
     assert places(sent) == [("tools", 0, None), ("system", 0, None), ("system", 2, None), ("messages", 0, 0)]
 
 
-def test_the_mark_of_the_newest_message_passes_over_thinking_empty_text_and_what_is_not_known():
+def test_the_mark_of_the_newest_message_skips_thinking_empty_text_and_unknown_blocks():
     reply = {"role": "assistant", "content": [said("It is"), {"type": "thinking", "thinking": "a", "signature": "s"}]}
     odd = {"role": "user", "content": [said("Look."), said(""), {"type": "hologram"}]}
     assert places(marks().placed(request(user("Do it."), reply))) == [("messages", 1, 0)]
@@ -231,7 +231,7 @@ def test_without_many_blocks_no_mark_is_spent_on_the_position_before():
     assert places(placing.placed(request(*messages, *batch(10, 3)))) == [("messages", 4, 2)]
 
 
-def test_behind_a_collection_the_deepest_position_that_still_holds_is_marked():
+def test_after_a_collection_the_deepest_position_that_still_holds_is_marked():
     placing, cache = marks(), PrefixCache()
     messages = [user("Do it. " * 400)]
     for first in range(0, 120, 12):
@@ -243,7 +243,7 @@ def test_behind_a_collection_the_deepest_position_that_still_holds_is_marked():
     assert read_by(cache, sent).read == before_tokens(sent.kwargs(), 7)
 
 
-def test_a_change_right_behind_the_last_one_reads_up_to_there():
+def test_a_change_right_after_the_last_one_reads_up_to_there():
     """So young collections follow one another, each where the one before ended."""
     placing, cache = marks(), PrefixCache()
     messages = [user("Do it. " * 400)]
@@ -328,7 +328,7 @@ def test_marks_inside_of_results_count_and_the_oldest_go():
 
 
 @pytest.mark.parametrize(("theirs", "ours"), [(HOUR, HOUR), (MARK, MARK)])
-def test_what_stands_before_a_mark_of_the_caller_lives_as_long_at_least(theirs, ours):
+def test_content_before_a_callers_mark_lives_at_least_as_long(theirs, ours):
     sent = marks().placed(
         request(
             user("a" * 900), {"role": "user", "content": [said("b", cache_control=theirs)]}, system=system("c" * 900)
@@ -337,7 +337,7 @@ def test_what_stands_before_a_mark_of_the_caller_lives_as_long_at_least(theirs, 
     assert [mark for *_, mark in marked(sent)] == [ours, theirs]
 
 
-def test_what_stands_behind_a_short_mark_of_the_caller_is_short_too():
+def test_content_after_a_short_mark_of_the_caller_is_short_too():
     placing = marks(cache_ttl="1h", stable_cache_ttl="1h")
     sent = placing.placed(
         request({"role": "user", "content": [said("b" * 9, cache_control=MARK), said("c")]}, system=system("c" * 900))

@@ -97,7 +97,7 @@ def test_what_was_said_in_between_is_not_far():
     assert uses.far[22] == set()
 
 
-def test_what_stands_in_more_than_a_fifth_of_the_messages_is_no_use():
+def test_identifiers_in_more_than_a_fifth_of_the_messages_do_not_count():
     many = [user("file_one.txt"), user("file_one.txt"), user("Nothing."), user("Nothing."), said("file_one.txt")]
     assert uses_of(transcript(*many)).near[4] == set()
 
@@ -147,7 +147,7 @@ def look(made, *messages, recall=None, tokens=100, without=900):
 MADE = session(said("row_1111 and row_2222 and row_3333"), first="a row_1111 b\nc row_2222 d\ne row_3333 f")
 
 
-def test_far_fit_counts_what_is_visible_and_far_lines_what_stands_on_a_whole_line():
+def test_far_fit_counts_visible_identifiers_and_far_lines_those_on_a_whole_line():
     fit = look(MADE, user("a row_1111 b\n[...]"), answer("row_2222"))
     assert fit == Fit(
         far=Share(kept=2, whole=3), far_lines=Share(kept=1, whole=3), recovery=Recovery(missed=1), missed=("row_3333",)

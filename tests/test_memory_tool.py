@@ -64,7 +64,7 @@ def test_part_of_a_file_is_shown(files, view_range, lines):
 
 
 @pytest.mark.parametrize("view_range", [[3, 2], [0, 1], [9, 12], [1], "1-2", [1, "2"], [True, 2]])
-def test_a_range_that_is_none_is_refused(files, view_range):
+def test_an_invalid_range_is_refused(files, view_range):
     with pytest.raises(MemoryFileError, match="Invalid `view_range`"):
         noted(files).run("view", path=NOTES, view_range=view_range)
 
@@ -110,7 +110,7 @@ def test_a_text_is_replaced_and_its_surroundings_shown(files):
 
 
 @pytest.mark.parametrize(("old", "said"), [("x", "did not appear verbatim"), ("", "did not appear"), ("a", "1, 1, 2")])
-def test_a_text_that_does_not_stand_there_once_is_not_replaced(files, old, said):
+def test_a_text_that_does_not_occur_exactly_once_is_not_replaced(files, old, said):
     with pytest.raises(MemoryFileError, match=f"No replacement was performed.*{said}"):
         noted(files).run("str_replace", path=NOTES, old_str=old, new_str="y")
     assert shown(files) == ["alpha", "beta", "gamma", ""]
@@ -125,7 +125,7 @@ def test_a_replacement_without_a_text_deletes(files):
     ("line", "lines"),
     [(0, ["new", "alpha", "beta", "gamma", ""]), (3, ["alpha", "beta", "gamma", "new", ""])],
 )
-def test_a_line_is_inserted_behind_another(files, line, lines):
+def test_a_line_is_inserted_after_another(files, line, lines):
     noted(files).run("insert", path=NOTES, insert_line=line, insert_text="new\n")
     assert shown(files) == lines
 
@@ -164,7 +164,7 @@ def test_a_name_that_is_taken_and_a_directory_into_itself_are_refused(files):
 
 
 @pytest.mark.parametrize("command", ["delete", "view", "str_replace", "insert"])
-def test_what_is_not_there_is_told(files, command):
+def test_a_missing_path_is_reported(files, command):
     with pytest.raises(MemoryFileError, match="The path /memories/nowhere does not exist"):
         files.run(command, path="/memories/nowhere", old_str="a", new_str="b", insert_line=0, insert_text="c")
 
@@ -193,12 +193,12 @@ def test_a_path_that_leads_elsewhere_is_refused(files, path):
 
 
 @pytest.mark.parametrize("path", [3, None, ["/memories/a"]])
-def test_a_path_that_is_no_text_is_refused(files, path):
+def test_a_path_that_is_not_text_is_refused(files, path):
     with pytest.raises(MemoryFileError, match="Invalid `path`"):
         files.run("view", path=path)
 
 
-def test_what_lacks_or_is_unknown_is_told(files):
+def test_missing_and_unknown_arguments_are_reported(files):
     with pytest.raises(MemoryFileError, match="create needs the parameter `file_text`"):
         files.run("create", path=NOTES)
     with pytest.raises(MemoryFileError, match="Unknown command: 'append'"):
@@ -248,7 +248,7 @@ def test_every_name_and_every_text_come_back(session, tmp_path, parts, text):
             assert files._kept.paths() == []
 
 
-def test_files_outlive_the_session_and_are_their_owners_alone(session, tmp_path):
+def test_files_outlive_the_session_and_only_their_owner_may_read_them(session, tmp_path):
     noted(MemoryFiles(session, FileBackend(tmp_path / "m")))
     with GCSession() as later:
         assert shown(MemoryFiles(later, FileBackend(tmp_path / "m")))[0] == "alpha"
@@ -336,18 +336,18 @@ SCRIPT = [
 
 
 def answers(server):
-    """What the model was told, call by call."""
-    told = [block for block in server.requests[-1]["messages"] if isinstance(block["content"], list)]
-    blocks = [block for message in told for block in message["content"] if block["type"] == "tool_result"]
+    """The results that the model got, call by call."""
+    messages = [block for block in server.requests[-1]["messages"] if isinstance(block["content"], list)]
+    blocks = [block for message in messages for block in message["content"] if block["type"] == "tool_result"]
     return [(block["content"], bool(block.get("is_error"))) for block in blocks]
 
 
 def check(server):
     assert server.requests[0]["tools"] == [{"type": "memory_20250818", "name": "memory"}]
-    told = answers(server)
-    assert told[5][0].split("\n")[1:] == ["     1\tThe login works.", "     2\tAsk Ada.", "     3\t"]
-    assert [is_error for _, is_error in told] == [False] * 6 + [True]
-    assert "would escape /memories" in told[6][0]
+    results = answers(server)
+    assert results[5][0].split("\n")[1:] == ["     1\tThe login works.", "     2\tAsk Ada.", "     3\t"]
+    assert [is_error for _, is_error in results] == [False] * 6 + [True]
+    assert "would escape /memories" in results[6][0]
 
 
 def run(client, tool):

@@ -99,7 +99,7 @@ def test_the_newest_is_asked_first_as_pluggy_does():
             assert session.pre_send().messages[0]["content"] == f"Go {order[1]} {order[0]}"
 
 
-def test_secrets_are_masked_behind_it(tmp_path):
+def test_secrets_are_masked_after_it(tmp_path):
     class Masks:
         @hookimpl
         def gc_redact(self, text):
@@ -147,7 +147,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_change_that_cannot_be_taken_is_recorded_and_the_message_stays(name):
-    message, change, told = REFUSED[name]
+    message, change, complaint = REFUSED[name]
     conversation = [USER, CALLS, RESULT]
     with begun(lambda each: change(each) if each == message else None) as session:
         for each in conversation:
@@ -157,7 +157,7 @@ def test_a_change_that_cannot_be_taken_is_recorded_and_the_message_stays(name):
         assert check_request(request) == ()
         (failure,) = session.plugins.failures
         assert (failure.plugin, failure.doing) == ("m0", "gc_process_message")
-        assert told in str(failure)
+        assert complaint in str(failure)
         if name != "raises":
             assert isinstance(failure.error, MessageError)
             assert str(failure.error).startswith("middleware 'm0'")
@@ -185,13 +185,13 @@ def test_signed_thinking_is_left_as_it_is(block):
         assert "thinking" in str(session.plugins.failures[0]) or "signed" in str(session.plugins.failures[0])
 
 
-def test_what_comes_behind_a_refused_change_sees_the_message_as_it_was():
+def test_middleware_after_a_refused_change_sees_the_unchanged_message():
     with begun(lambda _: "rubbish", upper) as session:
         session.append(USER)
         assert session.pre_send().messages[0]["content"] == "MEND LOGIN.PY."
         assert len(session.plugins.failures) == 1
 
 
-def test_a_message_that_is_malformed_as_it_came_is_still_the_hosts_error():
+def test_a_message_that_arrives_malformed_is_still_the_hosts_error():
     with begun(lambda _: USER) as session, pytest.raises(MessageError):
         session.append({"role": "user"})

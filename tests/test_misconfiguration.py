@@ -11,7 +11,7 @@ BAD_FILES = {
     "[gc_core]\nthreshold_percent = 80\n": "[gc_core] is not read: call it [gc]",
     "[gc-core]\nthreshold_percent = 80\n": "[gc-core] is not read: call it [gc]",
     "[project]\nname = 'mine'\n": "has no table [gc]; it has ['project']",
-    "threshold_percent = 80\n": "its keys stand outside",
+    "threshold_percent = 80\n": "its keys are outside",
 }
 
 
@@ -40,7 +40,7 @@ def test_options_of_a_strategy_that_is_not_there_are_refused_with_the_nearest_na
         GCSession(GCConfig(strategies={"gc_bdget": {"keep": 0.1}}))
 
 
-def test_options_of_another_strategy_than_the_one_in_use_are_no_error():
+def test_options_of_a_strategy_not_in_use_are_not_an_error():
     with GCSession(GCConfig(strategies={"gc_budget": {}})) as session:
         assert session.config.strategy == ("gc_truncate",)
 
@@ -51,7 +51,7 @@ class Misspelt:
 
 
 @pytest.mark.parametrize("strategy", [object(), dict, 3, Misspelt(), [Misspelt()], {"gc_budget": {}}, ["gc_budget", 3]])
-def test_what_is_no_strategy_is_refused_by_what_one_has(strategy):
+def test_something_that_is_not_a_strategy_is_refused_with_what_a_strategy_has(strategy):
     with pytest.raises(ConfigError, match=r"expected a strategy's name, or an object with a method collect"):
         GCSession(strategy=strategy)
 
@@ -62,6 +62,6 @@ def test_no_strategy_at_all_is_refused():
 
 
 @pytest.mark.parametrize("config", [{"context_limit": 8_000}, "gc.toml", 3])
-def test_what_is_no_configuration_is_refused_by_how_to_make_one(config):
+def test_something_that_is_not_a_configuration_is_refused_with_how_to_make_one(config):
     with pytest.raises(ConfigError, match=r"expected a GCConfig; load_config\(path\) reads"):
         GCSession(config)

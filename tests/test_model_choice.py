@@ -5,7 +5,7 @@ import datetime as dt
 import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession
-from gc_core.providers.prices import offers_beside, prices_of
+from gc_core.providers.prices import prices_of, provider_offers
 from gc_core.summaries.model_choice import cheapest, completed
 from gc_core.summaries.prompt import DEFAULT_PROMPT, filled, with_instructions
 from gc_core.values.messages import Usage
@@ -55,13 +55,13 @@ def test_auto_is_the_cheapest_of_the_provider_that_holds_a_whole_request(model, 
     found = cheapest(model, ROOM, DAY)
     assert found.startswith(f"{provider}/")
     usage = Usage(input_tokens=ROOM, output_tokens=ROOM // 4)
-    (chosen,) = [offer for offer in offers_beside(model, DAY) if offer.prices.model == found.partition("/")[2]]
+    (chosen,) = [offer for offer in provider_offers(model, DAY) if offer.prices.model == found.partition("/")[2]]
     assert chosen.window >= ROOM
     assert chosen.prices.cost(usage) < prices_of(model, at=DAY).cost(usage)
 
 
 def test_auto_takes_a_larger_window_where_the_request_is_larger():
-    windows = {offer.prices.model: offer.window for offer in offers_beside("claude-opus-4-6", DAY)}
+    windows = {offer.prices.model: offer.window for offer in provider_offers("claude-opus-4-6", DAY)}
     small, large = (cheapest("claude-opus-4-6", tokens, DAY).partition("/")[2] for tokens in (ROOM, 800_000))
     assert windows[small] < 800_000 <= windows[large]
 
@@ -76,7 +76,7 @@ def test_auto_takes_a_larger_window_where_the_request_is_larger():
     ],
 )
 def test_where_auto_knows_nothing_it_says_so_and_guesses_nothing(model, said):
-    with pytest.raises(ConfigError, match=f'"auto" finds no model beside {model!r}: .*{said}'):
+    with pytest.raises(ConfigError, match=f'"auto" finds no model other than {model!r}: .*{said}'):
         cheapest(model, 5_000_000 if "hold" in said else ROOM, DAY)
 
 
@@ -96,19 +96,19 @@ def test_other_summarizers_are_given_none_of_it():
 
 def test_other_instructions_take_the_place_of_the_sections_alone():
     prompt = options(summarization_prompt="Write a list of the tools.")["summarization_prompt"]
-    told = filled(prompt, max_tokens=321, focus="the port", complaints=["too long"])
-    assert "Write a list of the tools." in told
-    assert "## Done" not in told
+    prompt_text = filled(prompt, max_tokens=321, focus="the port", complaints=["too long"])
+    assert "Write a list of the tools." in prompt_text
+    assert "## Done" not in prompt_text
     data = DEFAULT_PROMPT.partition("What lies between")[2].partition("\n\n")[0]
     rules = DEFAULT_PROMPT.partition("Rules:\n")[2].partition("- At most")[0]
-    assert data in told
-    assert rules in told
-    assert all(each in told for each in ("At most 321 tokens", "the port", "too long"))
+    assert data in prompt_text
+    assert rules in prompt_text
+    assert all(each in prompt_text for each in ("At most 321 tokens", "the port", "too long"))
 
 
 def test_braces_and_tags_in_the_instructions_are_text():
-    told = filled(with_instructions('As {"json": 1}, please.'), max_tokens=9)
-    assert 'As {"json": 1}, please.' in told
+    prompt_text = filled(with_instructions('As {"json": 1}, please.'), max_tokens=9)
+    assert 'As {"json": 1}, please.' in prompt_text
 
 
 def test_the_whole_prompt_of_the_option_is_stronger():

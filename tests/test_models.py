@@ -78,5 +78,5 @@ def test_knows_which_models_keep_the_thinking_of_earlier_turns(model, keeps):
 
 
 @pytest.mark.parametrize(("model", "binds"), [("claude-opus-5", False), ("claude-opus-5-5", True)])
-def test_knows_which_models_bind_thinking_to_what_stood_before_it(model, binds):
+def test_knows_which_models_bind_thinking_to_the_content_before_it(model, binds):
     assert family(model).binds_thinking is binds

@@ -1,4 +1,4 @@
-"""What the agent needed after it had been collected: counted, and told as the price of collecting too hard."""
+"""Content needed after it was collected: counted, and reported as the price of collecting too much."""
 
 import json
 from pathlib import Path
@@ -74,6 +74,6 @@ def said_not_found(case):
 @pytest.mark.parametrize(
     ("outcome", "least", "most"), [("not_found", 80, 100), ("other_failure", 0, 10), ("succeeded", 0, 12)]
 )
-def test_most_results_are_told_apart_as_they_were_labelled(outcome, least, most):
+def test_most_results_are_classified_as_labelled(outcome, least, most):
     found = [said_not_found(case) for case in LABELLED if case["outcome"] == outcome]
     assert least <= 100 * sum(found) / len(found) <= most

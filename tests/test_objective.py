@@ -75,7 +75,7 @@ def test_what_the_host_sets_counts_until_it_is_given_back():
         assert session.objective.startswith(FIRST)
 
 
-def test_the_same_words_again_are_no_change_and_what_is_no_text_is_refused():
+def test_the_same_words_again_are_not_a_change_and_a_non_text_is_refused():
     with small() as session:
         session.objective = "Release version 2."
         before = changes(session)

@@ -24,7 +24,7 @@ def recorded(name):
 
 
 @pytest.fixture(scope="module")
-def heard():
+def objective_of():
     """
     The objective after so many messages of a history. The sessions go on where they were, as a host's do: the rows of
     one history stand in its order.
@@ -53,10 +53,10 @@ def begins(message):
     return words(text)[:60]
 
 
-def judged(row, heard):
+def judged(row, objective_of):
     """Whether all that belongs to it is in it, whether nothing else is, and whether it ends with what counts now."""
     messages = recorded(row["session"])[: row["upto"]] if "session" in row else row["messages"]
-    said = heard(row.get("session", id(row)), messages)
+    said = objective_of(row.get("session", id(row)), messages)
     text = words(said)
     wanted = [begins(messages[place]) for place in row["objective"]]
     never = [begins(messages[place]) for place in row["never"]]
@@ -66,25 +66,25 @@ def judged(row, heard):
     return all(one in text for one in wanted), not wrong, begins(messages[row["current"]]) in text
 
 
-def shares(rows, heard):
+def shares(rows, objective_of):
     """
     Percent of the rows in which all three hold. The code was fitted to the first, third, ... row of each list; the
     others are unseen.
     """
-    found = [judged(row, heard) for row in sorted(rows[1::2], key=lambda row: row.get("upto", 0))]
+    found = [judged(row, objective_of) for row in sorted(rows[1::2], key=lambda row: row.get("upto", 0))]
     return tuple(100 * sum(one) / len(found) for one in zip(*found, strict=True))
 
 
-def test_the_objective_of_made_sessions_in_fourteen_languages(heard):
-    complete, clean, current = shares(MADE, heard)
+def test_the_objective_of_made_sessions_in_fourteen_languages(objective_of):
+    complete, clean, current = shares(MADE, objective_of)
     assert complete >= 90
     assert clean >= 75
     assert current >= 90
 
 
-def test_the_objective_of_recorded_sessions(heard):
+def test_the_objective_of_recorded_sessions(objective_of):
     require_corpus()
-    complete, clean, current = shares(RECORDED, heard)
+    complete, clean, current = shares(RECORDED, objective_of)
     assert complete >= 92
     assert clean >= 55
     assert current >= 98

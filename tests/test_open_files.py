@@ -22,7 +22,7 @@ LISTED = Path("/proc/self/fd")
 
 
 def open_files(part=""):
-    """The files that this process holds open, those with a part of a name alone."""
+    """The files that this process holds open, only those with this part in their name."""
     if not LISTED.exists():
         pytest.skip("the system does not list the open files")
     found = []

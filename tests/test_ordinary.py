@@ -48,7 +48,7 @@ def requests(messages, settled, name="openai"):
 
 
 def lines_of(request):
-    """Where lines stand that say what was left out."""
+    """The places of lines on removed content."""
     texts = [message["content"] for message in request.messages]
     return [
         place
@@ -58,14 +58,17 @@ def lines_of(request):
 
 
 def what_must_stay(messages):
-    """Tokens of the original request and of what is to be answered: nothing can help when these alone are too many."""
+    """
+    Tokens of the original request and of what is to be answered: nothing can help if these by
+    themselves are too many.
+    """
     first = next(place for place, message in enumerate(messages) if message["role"] == "user")
     run = next(place for place in range(first, len(messages)) if messages[place]["role"] != "user")
     return sum(map(count, messages[:run]))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(
     which=st.sampled_from(KINDS),
     seed=st.integers(0, 10**6),
@@ -139,14 +142,14 @@ def test_a_chat_keeps_its_newest_exchanges_whole_and_unbroken(strategy, name):
 def test_a_chat_of_very_short_turns_fits_for_ever(strategy, pressure):
     messages = [
         message
-        for turn in range(300)
+        for turn in range(200)
         for message in (
             {"role": "user", "content": f"And step {turn}?"},
             {"role": "assistant", "content": "I can help with that."},
         )
     ]
     sizes = [request.tokens for _, request in requests(messages, config(strategy, 1_600, pressure_percent=pressure))]
-    assert len(sizes) == 300
+    assert len(sizes) == 200
     assert max(sizes) <= 1_600
 
 
@@ -163,9 +166,9 @@ def test_a_rule_that_a_user_stated_early_in_a_chat_is_quoted_where_it_left():
     assert "Acknowledged" not in str(last.messages)
 
 
-@pytest.mark.parametrize("turns", [2, 5, 20])
+@pytest.mark.parametrize("turns", [2, 20])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_limit_of_turns_is_how_many_turns_stand_there(strategy, turns):
+def test_a_limit_of_turns_is_the_number_of_turns_that_stay(strategy, turns):
     messages = made(3, kind("tools in some turns"), 26)
     with GCSession(config(strategy, 200_000, max_turns=turns, preserve_recent_turns=1)) as session:
         for message in messages:
@@ -193,8 +196,14 @@ def fed_back(messages, budget, strategy, **given):
         kept = [*kept, message]
 
 
-@pytest.mark.parametrize("turns", [90, pytest.param(220, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+# One strategy that drops, one that summarises, one that keeps a state; all of them, at length too, in `make corpus`.
+FED_BACK = [(name, 90) for name in ("gc_truncate", "gc_summarize", "gc_progressive")]
+FED_BACK_TOO = [(name, turns) for name in STRATEGIES for turns in (90, 220) if (name, turns) not in FED_BACK]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "turns"), [*FED_BACK, *(pytest.param(*case, marks=pytest.mark.slow) for case in FED_BACK_TOO)]
+)
 def test_a_chat_fed_back_at_every_call_uses_its_budget_and_never_wears_away(strategy, turns):
     messages, cut = made(11, kind("short chat"), turns), 0
     for before, after in fed_back(messages, 3_000, strategy):
@@ -212,7 +221,7 @@ def test_a_chat_fed_back_at_every_call_uses_its_budget_and_never_wears_away(stra
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(which=st.sampled_from(KINDS), seed=st.integers(0, 10**6))
 def test_any_session_fed_back_fits_at_every_call(strategy, which, seed):
     messages = made(seed, which, 25)
@@ -228,7 +237,7 @@ def test_what_fits_comes_back_as_the_very_same_messages():
     assert all(one is other for one, other in zip(kept, messages, strict=True))
 
 
-def test_nothing_can_be_recalled_from_a_list_so_no_ids_are_told():
+def test_nothing_can_be_recalled_from_a_list_so_no_ids_are_shown():
     kept = compact(made(5, kind("short chat"), 60)[:-1], 1_500, strategy="gc_truncate")
     (line,) = [message["content"] for message in kept if str(message["content"]).startswith("[gc: ")]
     assert "turn" not in line
@@ -251,19 +260,19 @@ def test_a_copied_notice_inside_a_longer_message_is_content():
         assert not session.view().units[-1].items[0].synthetic
 
 
-def test_the_tokens_that_notices_tell_add_up_over_many_calls():
+def test_the_tokens_named_by_notices_add_up_over_many_calls():
     messages = made(11, kind("short chat"), 70)
     whole = sum(map(count, messages))
     for _, last in fed_back(messages, 2_000, "gc_truncate"):
         kept = last
-    told = [message["content"] for message in kept if str(message["content"]).startswith("[gc: ")]
-    left_out = sum(int(text.split()[1].replace(",", "")) for text in told)
-    stands = sum(map(count, kept)) - sum(count({"role": "user", "content": text}) for text in told)
+    notices = [message["content"] for message in kept if str(message["content"]).startswith("[gc: ")]
+    left_out = sum(int(text.split()[1].replace(",", "")) for text in notices)
+    stands = sum(map(count, kept)) - sum(count({"role": "user", "content": text}) for text in notices)
     framing = 8 * len(messages)
     assert abs(left_out + stands - whole) <= framing
 
 
-def test_system_text_and_tools_beside_a_list_count():
+def test_system_text_and_tools_given_with_a_list_count():
     messages = made(5, kind("short chat"), 60)[:-1]
     schema = {"type": "function", "function": {"name": "look", "description": "word " * 300, "parameters": {}}}
     alone = compact(messages, 2_000)

@@ -48,7 +48,7 @@ def test_the_share_of_the_target_never_rises_by_spending(pace, more, calls, targ
 
 
 @given(pace=paces(st.none()), target=st.integers(0, 10**6))
-def test_without_a_limit_nothing_is_paced_told_or_ended(pace, target):
+def test_without_a_limit_nothing_is_paced_announced_or_ended(pace, target):
     assert (pace.share(target), pace.ends_soon, pace.is_over, pace.words()) == (1, False, False, "")
 
 
@@ -97,7 +97,7 @@ class Run:
     largest: int = 0
     error: SpendLimitError | None = None
     notices: list = attrs.Factory(list)
-    told: list = attrs.Factory(list)
+    warned: list = attrs.Factory(list)
 
 
 def config(limit, **more):
@@ -112,7 +112,7 @@ def config(limit, **more):
 
 
 def usage(request, reply, place, every):
-    """A made report: what was counted, and a tenth more; None for the calls that nobody reports."""
+    """A made report: what was counted, and a tenth more; None for calls without a report."""
     if not every or place % every:
         return None
     tokens = request.tokens * 11 // 10
@@ -121,7 +121,7 @@ def usage(request, reply, place, every):
 
 
 def play(messages, limit, *, directory=None, every=1, reopen=0):
-    """Play a session's messages as an agent's loop would; opened anew after each ``reopen`` calls."""
+    """Play a session's messages as an agent's loop would; opened again after each ``reopen`` calls."""
     run = Run()
 
     def notice(event):
@@ -142,7 +142,7 @@ def play(messages, limit, *, directory=None, every=1, reopen=0):
                 break
             calls += 1
             if any("gc: spend limit" in str(each) for each in request.messages[-3:]):
-                run.told.append(calls)
+                run.warned.append(calls)
             before = session.cache.total_tokens
             session.post_turn(message, usage=usage(request, message, calls, every))
             run.totals.append(session.cache.total_tokens)
@@ -181,7 +181,7 @@ def test_a_real_session_slows_down_and_ends_within_a_call_of_its_limit(name, eve
     reached = [total >= 0.9 * limit for total in run.totals[:-1]]
     assert len(run.notices) == any(reached)
     if run.notices:
-        assert run.told[0] == reached.index(True) + 2
+        assert run.warned[0] == reached.index(True) + 2
 
 
 def test_a_session_that_is_opened_again_is_paced_as_if_it_had_not_been(tmp_path):
@@ -224,7 +224,7 @@ def begun(limit=100_000, **more):
     return session
 
 
-def test_cache_reads_and_calls_beside_the_conversation_count():
+def test_cache_reads_and_calls_outside_the_conversation_count():
     with begun() as session:
         cached = {"prompt_tokens": 1_000, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 900}}
         step(session, 0, cached)
@@ -232,7 +232,7 @@ def test_cache_reads_and_calls_beside_the_conversation_count():
         assert spent(session) == 1_560
 
 
-def test_a_call_without_a_report_counts_by_the_sessions_own_estimate_and_is_told_apart():
+def test_a_call_without_a_report_counts_by_the_sessions_own_estimate_and_is_marked():
     with begun() as session:
         request = step(session, 0)
         (apart,) = session.cache.apart
@@ -286,7 +286,7 @@ def report(tokens):
     return {"prompt_tokens": tokens, "completion_tokens": 0}
 
 
-def test_the_agent_is_told_once_at_the_end_of_the_request():
+def test_the_agent_is_warned_once_at_the_end_of_the_request():
     events = []
     with begun(10_000, on_event=events.append) as session:
         step(session, 0, report(9_000))
@@ -328,7 +328,7 @@ def test_a_raised_limit_stays_in_force_when_the_session_is_opened_again(tmp_path
         session.pre_send()
 
 
-def test_a_raised_limit_is_told_when_it_ends_too():
+def test_a_raised_limit_is_announced_when_it_ends_too():
     events = []
     with begun(10_000, on_event=events.append) as session:
         step(session, 0, report(9_500))
@@ -340,7 +340,7 @@ def test_a_raised_limit_is_told_when_it_ends_too():
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "many"])
-def test_a_limit_that_is_none_is_refused_and_nothing_changes(value):
+def test_an_invalid_limit_is_refused_and_nothing_changes(value):
     with begun(10_000) as session:
         with pytest.raises(ConfigError, match=f"max_total_tokens = {value!r}: expected"):
             session.allow(max_total_tokens=value)

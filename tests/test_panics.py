@@ -1,4 +1,4 @@
-"""What derives from BaseException alone, a panic in Rust for instance, is contained like any other error."""
+"""An error that derives only from BaseException, a panic in Rust for instance, is contained like any other error."""
 
 import asyncio
 
@@ -35,7 +35,7 @@ def raising(error, hook):
 
 
 class Strategy:
-    """Raises behind its first proposal."""
+    """Raises after its first proposal."""
 
     def __init__(self, error):
         self.error = error
@@ -112,7 +112,7 @@ def test_a_summarizer_that_panics_is_replaced_by_the_extract(kind, error):
     assert failures
 
 
-def test_the_hosts_own_cancellation_is_no_plugins_error():
+def test_the_hosts_own_cancellation_is_not_a_plugin_error():
     class Waits:
         async def summarize(self, request):  # noqa: ARG002 - the contract
             await asyncio.sleep(3_600)

@@ -146,7 +146,7 @@ def test_of_every_real_session_all_that_was_collected_comes_back(strategy, tmp_p
 
 
 def stripped(items):
-    """Thinking that a model binds to what stood before it does not come back."""
+    """Thinking that a model binds to the content before it does not come back."""
     return {key for key, item in items.items() if item.kind.value == "thinking"}
 
 
@@ -191,7 +191,7 @@ def restore(session, item):
     except SourceError:
         return
     found = [each for each in session.items() if each.id == item.id]
-    assert found or item.kind.value == "thinking"  # a model may bind it to what stood before it
+    assert found or item.kind.value == "thinking"  # a model may bind it to the content before it
     assert all(each.pinned for each in found)
     assert_sound(session)
 
@@ -255,7 +255,7 @@ def test_messages_that_came_since_stay_when_a_collection_is_undone():
         assert window_of(session).render().messages[-1]["content"] == "What came since."
 
 
-def test_a_dropped_step_is_restored_between_its_neighbours_and_its_trace_stands_for_less():
+def test_a_dropped_step_is_restored_between_its_neighbours_and_its_trace_covers_less():
     with full(strategy="gc_truncate") as session:
         order = [item.id for item in session.items() if item.kind.value != "system_text"]
         session.collect_now(target_percent=5)
@@ -315,10 +315,10 @@ def test_ids_ranges_bytes_stubs_and_traces_are_recalled(tmp_path):
         session.collect_now(target_percent=0)
         (trace, *_) = [item for item in session.items() if item.kind.value == "trace"]
         first, last = trace.reference.first, trace.reference.last
-        told = session.recall(f"{first}-{last}")
-        assert texts[first] in told
-        assert texts[last] in told
-        assert session.recall(trace.text) == told
+        recalled = session.recall(f"{first}-{last}")
+        assert texts[first] in recalled
+        assert texts[last] in recalled
+        assert session.recall(trace.text) == recalled
         (place,) = re.findall(r"master\.jsonl:\d+-\d+", trace.text)
         assert texts[first] in session.recall(place)
         assert session.recall(first) == texts[first]
@@ -340,8 +340,8 @@ def test_the_bytes_of_a_reference_are_the_line_that_arrived(tmp_path):
         assert str(tmp_path) in system
         start, end = map(int, re.search(r"read src/login\.py; master\.jsonl:(\d+)-(\d+)\]", stub).groups())
         command = f"tail -c +{start + 1} {tmp_path}/master.jsonl | head -c {end - start}"
-        told = subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout  # noqa: S603, S607 - ours
-        assert json.loads(told)["payload"]["content"] == lines(2_000)
+        line = subprocess.run(["sh", "-c", command], capture_output=True, check=True).stdout  # noqa: S603, S607 - ours
+        assert json.loads(line)["payload"]["content"] == lines(2_000)
 
 
 # --- going back and branching ----------------------------------------------------------------------------------------
@@ -367,10 +367,10 @@ def test_before_every_turn_the_window_is_as_it_was(strategy, tmp_path):
             assert state_of(session).numbers == numbers
         (key,) = session.append(user("Something else."))
         assert int(key[1:]) == numbers.items + 1
-        told = digest(session)
+        expected = digest(session)
         session.close()
         with GCSession.open(tmp_path / "s") as again:
-            assert digest(again) == told
+            assert digest(again) == expected
 
 
 def test_a_branch_goes_its_own_way(tmp_path):
@@ -391,7 +391,7 @@ def test_a_branch_goes_its_own_way(tmp_path):
             session.fork(tmp_path / "b")
 
 
-def test_there_is_no_going_back_to_a_turn_that_never_was():
+def test_rewinding_to_a_turn_that_never_was_is_refused():
     with full() as session:
         for turn in (-1, 99):
             with pytest.raises(SourceError, match="the session has turns 0 to"):
@@ -497,7 +497,7 @@ def test_a_rollback_takes_again_what_came_since_the_checkpoint():
         session.post_turn(answer("right"))
 
 
-def test_after_two_recoveries_in_a_row_it_is_told_with_both_digests_and_nothing_changes():
+def test_after_two_recoveries_in_a_row_it_is_reported_with_both_digests_and_nothing_changes():
     with doubting(recovery_strategy="rollback_to_checkpoint") as session:
         rounds(session, 2)
         checkpoint = session.checkpoint()
@@ -608,7 +608,7 @@ def test_what_left_the_window_is_found(kept, tmp_path):
 # --- what a newcomer met ---------------------------------------------------------------------------------------------
 
 
-def test_without_a_checkpoint_an_inconsistent_reply_is_told_and_nothing_changes():
+def test_without_a_checkpoint_an_inconsistent_reply_is_reported_and_nothing_changes():
     with doubting() as session:
         rounds(session, 2)
         before = digest(session)
@@ -633,12 +633,12 @@ def test_a_strategy_that_was_given_by_name_is_kept(tmp_path):
         assert session.config.strategy == ("gc_budget",)
 
 
-def test_a_fact_needs_an_item_that_tells_it(tmp_path):
+def test_a_fact_needs_an_item_that_states_it(tmp_path):
     with small() as session, pytest.raises(SourceError, match="no item 'i9999' was ever logged"):
         session.promote(FactStore(tmp_path / "facts.jsonl"), [Promotion.add("x", FactKind.FACT, "i9999")])
 
 
-def test_what_undo_holds_is_told_when_it_does_not_fit():
+def test_items_pinned_by_undo_are_named_when_they_do_not_fit():
     with full(strategy="gc_truncate") as session:
         session.collect_now(target_percent=0)
         session.undo()
@@ -683,11 +683,11 @@ def test_what_is_interrupted_between_files_and_window_is_whole_again_at_the_next
             with pytest.raises(KeyboardInterrupt):
                 acts[act]()
         session.append(user("It goes on."))
-        before, told = digest(session), window_of(session).render().messages
+        before, rendered = digest(session), window_of(session).render().messages
         session.close()
         with GCSession.open(tmp_path / "s") as again:
             assert digest(again) == before
-            assert window_of(again).render().messages == told
+            assert window_of(again).render().messages == rendered
     assert verify(tmp_path / "s") == ()
 
 
@@ -726,11 +726,11 @@ def test_an_interrupt_leaves_blocks_whole_in_every_format(form, act, tmp_path, m
                 acts[act]()
             session.append(asked(form, "It goes on."))
             session.pre_send()
-            before, told = digest(session), window_of(session).render().messages
+            before, rendered = digest(session), window_of(session).render().messages
         assert verify(directory) == ()
         with GCSession.open(directory) as again:
             assert digest(again) == before
-            assert window_of(again).render().messages == told
+            assert window_of(again).render().messages == rendered
 
 
 def test_a_capped_source_opens_under_another_counter(tmp_path):
@@ -759,7 +759,7 @@ def test_only_a_checkpoint_of_this_session_that_stands_is_gone_back_to(tmp_path)
             session.rollback(taken_back)
 
 
-def test_a_session_that_was_killed_while_it_was_made_is_made_anew(tmp_path):
+def test_a_session_that_was_killed_while_it_was_created_is_created_again(tmp_path):
     store = Store(tmp_path)
     store.begin("openai")
     store.close()
@@ -808,7 +808,7 @@ def test_what_the_host_pins_and_locks_stays_so_when_a_collection_is_undone():
         assert (held.pinned, held.policy, held.form.value) == (True, GCPolicy.LOCKED, "whole")
 
 
-def test_a_trace_is_no_item_to_restore_and_undoing_a_restore_pins_none():
+def test_a_trace_cannot_be_restored_and_undoing_a_restore_pins_nothing():
     with full(strategy="gc_truncate") as session:
         session.collect_now(target_percent=5)
         (trace, *_) = [item for item in session.items() if item.kind.value == "trace"]

@@ -27,7 +27,7 @@ WAYS = {
     "gc_core.summaries.inventions._COUNTED": {"fullmatch"},
     "gc_core.summaries.inventions._EITHER": {"fullmatch"},
 }
-"""How a pattern is asked that stands in a list: the source does not tell it by its name."""
+"""The call of a pattern in a list: the source does not name it."""
 
 BOUNDED = ("gc_core.learning.",)
 """Modules whose patterns see no more than one short sentence each."""
@@ -142,7 +142,7 @@ def test_what_only_a_function_has_is_escaped_or_known():
     }
 
 
-def test_blanks_behind_a_value_take_no_more_than_their_length():
+def test_blanks_after_a_value_take_no_more_than_their_length():
     attack = found.Attack("port: x", " ", "y")
     assert is_linear(_ASSIGNED, attack, {"search"})
     assert is_linear(_ASSIGNED_AMONG, attack, {"search"})

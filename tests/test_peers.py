@@ -100,7 +100,7 @@ def test_a_recorded_session_comes_back_from_an_adapter_as_it_went(home):
     assert timeless(found.report.calls) == timeless(expected.calls)
 
 
-def test_a_peer_is_told_trigger_and_target_and_counts_as_the_meter_does(home):
+def test_a_peer_gets_trigger_and_target_and_counts_as_the_meter_does(home):
     calls = played(reading(20), HERE, home).report.calls
     drops = [(one.tokens, then.tokens) for one, then in itertools.pairwise(calls) if then.tokens < one.tokens]
     assert max(one.tokens for one in calls) < 0.8 * WINDOW
@@ -109,7 +109,7 @@ def test_a_peer_is_told_trigger_and_target_and_counts_as_the_meter_does(home):
 
 
 @pytest.mark.parametrize(
-    ("body", "told", "patience"),
+    ("body", "message", "patience"),
     [
         ("raise SystemExit('no licence')", "call 1: its process ended: no licence", 60),
         ("sys.stdin.readline(); print('hello', flush=True); time.sleep(60)", "call 1: answered 'hello", 60),
@@ -122,11 +122,13 @@ def test_a_peer_is_told_trigger_and_target_and_counts_as_the_meter_does(home):
         ("time.sleep(60)", "call 1: no answer in 1.5 seconds", 1.5),
     ],
 )
-def test_an_adapter_that_fails_is_told_by_its_name_and_its_calls_are_not_sent(body, told, patience, tmp_path, home):
+def test_an_adapter_that_fails_is_reported_by_its_name_and_its_calls_are_not_sent(
+    body, message, patience, tmp_path, home
+):
     found = played(reading(2), script(tmp_path, body), home, patience=patience)
     assert len(found.errors) == 1
     assert found.errors[0].startswith("a broken one: ")
-    assert told in found.errors[0]
+    assert message in found.errors[0]
     assert found.report.summary().calls_over == len(found.report.calls)
 
 
@@ -146,7 +148,7 @@ def test_an_adapter_says_what_its_peer_raised(home):
             process.call(2, [user("Hello?")])
 
 
-def test_a_peer_that_is_not_installed_is_told_with_what_installs_it(tmp_path):
+def test_a_peer_that_is_not_installed_is_reported_with_the_command_that_installs_it(tmp_path):
     with pytest.raises(PeerError, match=r"headroom: no .*, expected its environment: make bench-peers"):
         played(reading(1), PEERS[-1], tmp_path)
 
@@ -173,7 +175,7 @@ def test_peers_are_chosen_by_how_their_names_begin():
         peers_named(("nobody",))
 
 
-def test_a_run_is_told_with_its_errors_and_compared_with_an_earlier_one(tmp_path, home):
+def test_a_run_is_shown_with_its_errors_and_compared_with_an_earlier_one(tmp_path, home):
     found = played(reading(3), script(tmp_path, SECOND_FAILS), home)
     table = table_of(WINDOW, [row_of("a broken one", "peer", [found])])
     run = Run(made="Made today.", versions=(), tables=(table,))

@@ -1,4 +1,7 @@
-"""Hooks work as pluggy documents: order, wrappers, blocking, late registration; and whatever fails, fails alone."""
+"""
+Hooks work as pluggy documents: order, wrappers, blocking, late registration; and a failure affects no other
+implementation.
+"""
 
 import copy
 import sys
@@ -102,11 +105,11 @@ def test_every_hook_has_a_case():
 
 
 @pytest.mark.parametrize("hook", CASES)
-def test_the_newest_comes_first_behind_tryfirst_and_before_trylast(hook):
-    heard = []
+def test_the_newest_comes_first_after_tryfirst_and_before_trylast(hook):
+    received = []
 
     def says(word, **options):
-        return implementing(hook, lambda: heard.append(word), **options)
+        return implementing(hook, lambda: received.append(word), **options)
 
     plugins = with_plugins(
         says("first", tryfirst=True),
@@ -116,33 +119,33 @@ def test_the_newest_comes_first_behind_tryfirst_and_before_trylast(hook):
         says("last too", trylast=True),
     )
     CASES[hook].call(plugins)
-    assert heard == ["first", "new", "old", "last", "last too"]
+    assert received == ["first", "new", "old", "last", "last too"]
     assert plugins.failures == []
 
 
 @pytest.mark.parametrize("hook", CASES)
-def test_wrappers_of_both_styles_stand_around_all_implementations(hook):
-    heard = []
+def test_wrappers_of_both_styles_surround_all_implementations(hook):
+    received = []
 
     def new_style():
-        heard.append("new style")
+        received.append("new style")
         answers = yield
-        heard.append("/new style")
+        received.append("/new style")
         return answers
 
     def old_style():
-        heard.append("old style")
+        received.append("old style")
         outcome = yield
         outcome.get_result()
-        heard.append("/old style")
+        received.append("/old style")
 
     plugins = with_plugins(
         implementing(hook, new_style, wrapper=True),
-        implementing(hook, lambda: heard.append("implementation"), tryfirst=True),
+        implementing(hook, lambda: received.append("implementation"), tryfirst=True),
         implementing(hook, old_style, hookwrapper=True),
     )
     CASES[hook].call(plugins)
-    assert heard == ["old style", "new style", "implementation", "/new style", "/old style"]
+    assert received == ["old style", "new style", "implementation", "/new style", "/old style"]
     assert plugins.failures == []
 
 
@@ -161,7 +164,7 @@ def adds(word, **options):
 
 
 def appends(word):
-    """The same as middleware alone."""
+    """The same with only middleware."""
     return implementing("gc_process_message", lambda message: {**message, "content": f"{message['content']} {word}"})
 
 
@@ -215,7 +218,7 @@ def forces_nothing():
 
 @pytest.mark.parametrize("hook", ANSWERED)
 @pytest.mark.parametrize("style", ["wrapper", "hookwrapper"])
-def test_a_wrapper_decides_what_stands(hook, style):
+def test_a_wrapper_decides_the_result(hook, style):
     case = CASES[hook]
     wrapper = implementing(hook, {"wrapper": keeps_nothing, "hookwrapper": forces_nothing}[style], **{style: True})
     plugins = with_plugins(implementing(hook, lambda: case.answer))
@@ -290,12 +293,12 @@ def test_a_wrapper_that_fails_loses_nothing_of_what_others_answered(hook, body, 
 
 @pytest.mark.parametrize("hook", [name for name in CASES if name not in ANSWERED])
 def test_a_wrapper_around_observers_need_not_return_anything(hook):
-    heard = []
+    received = []
     plugins = with_plugins(
-        implementing(hook, lambda: heard.append(1)), implementing(hook, forgets_to_return, wrapper=True)
+        implementing(hook, lambda: received.append(1)), implementing(hook, forgets_to_return, wrapper=True)
     )
     CASES[hook].call(plugins)
-    assert (heard, plugins.failures) == ([1], [])
+    assert (received, plugins.failures) == ([1], [])
 
 
 def test_a_wrapper_cannot_change_the_answers_of_others_in_place():
@@ -347,17 +350,17 @@ def test_an_interruption_ends_a_wrapper_and_goes_on(style):
 
 
 @pytest.mark.parametrize("hook", CASES)
-def test_an_implementation_that_raises_fails_alone(hook):
-    case, heard = CASES[hook], []
+def test_an_implementation_that_raises_fails_by_itself(hook):
+    case, received = CASES[hook], []
 
     def answers():
-        heard.append(1)
+        received.append(1)
         return case.answer
 
-    nobody = implementing(hook, lambda: heard.append(1))
+    nobody = implementing(hook, lambda: received.append(1))
     plugins = with_plugins(nobody, implementing(hook, fails), implementing(hook, answers))
     assert case.call(plugins) == (MASKED if hook == "gc_redact" else case.read)
-    assert heard == [1, 1]
+    assert received == [1, 1]
     assert failures(plugins) == [("p1", hook)]
 
 
@@ -493,14 +496,14 @@ def test_a_module_is_registered_under_its_own_name():
     assert plugins.manager.get_name(sys.modules[__name__]) == __name__
 
 
-def test_what_is_registered_with_the_manager_fails_alone_too():
+def test_an_implementation_registered_with_the_manager_fails_by_itself_too():
     plugins = Plugins()
     plugins.manager.register(implementing("gc_classify", fails), "direct")
     assert plugins.classify(None) is None
     assert failures(plugins) == [("direct", "gc_classify")]
 
 
-def test_pluggy_calls_the_function_that_stands_in_a_hookimpl():
+def test_pluggy_calls_the_function_inside_a_hookimpl():
     """Isolation rests on this: ``HookImpl.function`` is public, its being called from there is documented nowhere."""
     manager = pluggy.PluginManager("gc_core")
     manager.add_hookspecs(hookspecs)
@@ -510,16 +513,16 @@ def test_pluggy_calls_the_function_that_stands_in_a_hookimpl():
     assert manager.hook.gc_redact(text="x") == ["called"]
 
 
-def test_the_manager_tells_of_calls_as_ever():
-    plugins, told = with_plugins(adds("a")), []
+def test_the_manager_reports_calls_as_usual():
+    plugins, calls = with_plugins(adds("a")), []
     undo = plugins.manager.add_hookcall_monitoring(
-        before=lambda name, implementations, arguments: told.append((name, len(implementations), arguments)),
-        after=lambda outcome, *_: told.append(outcome.get_result()),
+        before=lambda name, implementations, arguments: calls.append((name, len(implementations), arguments)),
+        after=lambda outcome, *_: calls.append(outcome.get_result()),
     )
     plugins.redact("Go")
     undo()
     plugins.redact("Go")
-    assert told == [("gc_redact", 1, {"text": "Go"}), ["Go a"]]
+    assert calls == [("gc_redact", 1, {"text": "Go"}), ["Go a"]]
 
 
 def offers(**classes):
@@ -580,7 +583,7 @@ def test_unregistering_ends_a_quarantine():
     assert not plugins.is_quarantined("p0", "gc_classify")
 
 
-def test_unregistering_what_is_not_there_names_what_is():
+def test_unregistering_an_unknown_plugin_names_the_known_ones():
     with pytest.raises(PluginError, match=r"no plugin 'nobody' is registered; registered: \['gc_core', 'p0'\]"):
         with_plugins(adds("a")).unregister("nobody")
 
@@ -678,13 +681,13 @@ class Theirs:
         """The first answer counts."""
 
 
-def test_hooks_of_others_are_pluggys_alone():
-    heard = []
+def test_hooks_of_other_projects_are_left_to_pluggy():
+    received = []
 
     class Hears:
         @hookimpl
         def their_start(self, word):
-            heard.append(word)
+            received.append(word)
 
         @hookimpl
         def their_choice(self):
@@ -694,7 +697,7 @@ def test_hooks_of_others_are_pluggys_alone():
     plugins.manager.add_hookspecs(Theirs)
     plugins.manager.hook.their_start.call_historic(kwargs={"word": "begun"})
     plugins.register(Hears(), name="late")
-    assert heard == ["begun"]
+    assert received == ["begun"]
     assert plugins.manager.hook.their_choice() == "mine"
     plugins.register(implementing("their_choice", fails), name="fails")
     with pytest.raises(ZeroDivisionError):
@@ -702,7 +705,7 @@ def test_hooks_of_others_are_pluggys_alone():
     assert plugins.failures == []
 
 
-def test_who_fails_on_what_it_is_told_late_is_not_registered():
+def test_a_plugin_that_fails_on_historic_calls_is_not_registered():
     plugins = Plugins()
     plugins.manager.add_hookspecs(Theirs)
     plugins.manager.hook.their_start.call_historic(kwargs={"word": "begun"})
@@ -725,7 +728,7 @@ def test_who_fails_on_what_it_is_told_late_is_not_registered():
 # --- in a session -----------------------------------------------------------------------------------------------------
 
 
-def test_a_validator_that_recalls_where_there_is_nothing_to_recall_from_is_told_so():
+def test_a_validator_that_recalls_without_a_log_gets_an_error():
     class Recalls:
         @hookimpl
         def gc_validate_reply(self, recall):

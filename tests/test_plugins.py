@@ -139,7 +139,7 @@ def offering(name):
 @pytest.mark.parametrize("entry", [None, "gc_aa", "gc_zz", "gc_budget"])
 @pytest.mark.parametrize("name", ["budget", "gc_budget"])
 def test_a_name_of_gc_cores_own_strategies_stays_its_own(install, name, entry):
-    """Wherever the squatter stands in the order of names, under an entry point of the same name even."""
+    """Wherever the squatter is in the order of names, under an entry point of the same name even."""
     install("squatter", offering(name), entry=entry)
     plugins = Plugins.discover()
     assert type(plugins.strategy("gc_budget")).__module__.startswith("gc_budget")
@@ -154,7 +154,7 @@ def test_a_name_of_gc_cores_own_strategies_is_not_taken_where_that_is_not_instal
     install("squatter", offering(f"gc_{name}"))
     plugins = Plugins.discover(blocked=[f"gc_{name}"])
     assert name not in installed(plugins)
-    assert f"'gc_{name}' is a name of gc-core's own" in str(plugins.failures[0])
+    assert f"'gc_{name}' is reserved for gc-core" in str(plugins.failures[0])
     plugins.register(Offers(**{name: Takes}))  # a host's own code may
     assert name in installed(plugins)
 
@@ -402,7 +402,7 @@ def test_several_strategies_are_asked_in_order_and_each_is_named_in_the_result()
         fill(session)
         found = session.collect_now(target_percent=30)
         assert list(found.freed_by()) == [("First", "one"), ("Takes", "oldest")]
-        # Traces that stand at the cuts cost something: what was freed is less than what left.
+        # Traces at the cuts cost something: less is freed than removed.
         assert found.tokens_freed <= sum(found.freed_by().values())
 
 
@@ -605,7 +605,7 @@ def test_a_review_that_never_agrees_is_asked_a_few_times():
     assert {removal.items for removal in found.removals} == {removal.items for removal in plans[-1].removals[1:]}
 
 
-def test_a_failure_of_a_strategy_is_told_once_though_its_plan_is_reviewed_again():
+def test_a_failure_of_a_strategy_is_reported_once_though_its_plan_is_reviewed_again():
     plans = []
 
     def first_only(plan):
@@ -697,12 +697,12 @@ def test_observers_that_raise_break_neither_session_nor_other_observers():
     assert {failure.plugin for failure in plugins.failures} == {"failing"}
 
 
-def test_a_listener_that_raises_is_kept_and_the_others_are_told():
-    told = []
+def test_a_listener_that_raises_is_kept_and_the_others_are_called():
+    received = []
     with small(plugins=Plugins.discover(), on_event=lambda event: 1 / 0) as session:  # noqa: ARG005 - a listener
-        session.listen(told.append)
+        session.listen(received.append)
         session.append(user("a"))
-        assert len(told) == 1
+        assert len(received) == 1
         assert "listener failed in BudgetUpdated: ZeroDivisionError" in str(session.plugins.failures[0])
 
 
@@ -772,6 +772,6 @@ def test_a_hook_with_an_unknown_argument_is_named():
         Plugins().register(Wrong())
 
 
-def test_a_strategy_that_is_nearly_named_right_is_told():
+def test_a_misspelt_strategy_gets_a_suggestion():
     with pytest.raises(UnknownStrategyError, match=r"did you mean gc_budget\?$"):
         Plugins.discover().strategy("gc_bugdet")

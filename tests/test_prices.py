@@ -62,7 +62,7 @@ def test_each_pass_of_a_call_is_priced_by_its_own_size():
     assert prices.cost(call) == pytest.approx(prices.cost(Usage(input_tokens=20_000)) + prices.cost(compaction))
 
 
-def test_what_has_no_price_of_its_own_costs_what_input_costs():
+def test_tokens_without_their_own_price_cost_as_much_as_input():
     prices = prices_of("gpt-5.4", "openai", NOVEMBER)
     assert prices.write_share == 1
     assert prices.cache_write_1h == prices.input

@@ -260,10 +260,10 @@ def test_every_classed_line_is_a_line_of_the_text(pieces, data):
     assert all(line in lines for line in found(name, text))
 
 
-def test_a_profile_tells_the_classes_of_each_line():
+def test_a_profile_names_the_classes_of_each_line():
     text = "plain\nValueError: in src/app.py\nCollecting requests"
-    told = [(text[line.start : line.end], line.classes) for line in CODING_PROFILE.lines(text, item_of(text))]
-    assert told == [
+    classified = [(text[line.start : line.end], line.classes) for line in CODING_PROFILE.lines(text, item_of(text))]
+    assert classified == [
         ("ValueError: in src/app.py", ("error_message", "file_path")),
         ("Collecting requests", ("package_install_output",)),
     ]
@@ -340,7 +340,7 @@ def test_a_snippet_is_kept_whole_or_not_as_one():
     assert snippet not in stub(text, 60, CODING_PROFILE).text
 
 
-def test_a_trim_bounds_what_is_not_important_and_nothing_else():
+def test_a_trim_limits_only_unimportant_lines():
     paths = "\n".join(f"/srv/data/file_{number}.py" for number in range(10))
     text = f"{FILLER}\n{paths}\n{FILLER.replace('some', 'other')}"
     trimmed = stub(text, 800, CODING_PROFILE, most_ordinary=200).text
@@ -350,7 +350,7 @@ def test_a_trim_bounds_what_is_not_important_and_nothing_else():
 
 
 @pytest.mark.parametrize("profile", BUILT_IN[1:], ids=lambda profile: profile.name)
-def test_what_tells_how_it_ended_stays_under_every_profile_as_without_one(profile):
+def test_outcome_lines_stay_under_every_profile_as_without_one(profile):
     failures = "\n".join(f"Error: src/app_{n}/main_{n}.py and src/lib_{n}/util_{n}.py differ" for n in range(40))
     for end in ("12 passed, 3 failed in 4.5s", "BUILD FAILED", "Tests: 3 failed, 12 passed"):
         text = f"{FILLER}\n{failures}\n{end}"
@@ -456,7 +456,7 @@ def removal(n, text, reason="oldest"):
     return item, GCRemovalItem.stub(item, reason=reason)
 
 
-def test_what_a_strategy_tells_apart_stays_in_its_order():
+def test_the_order_of_a_strategys_phases_stays():
     made = [
         removal(n, text.format(n), reason)
         for n, (text, reason) in enumerate(

@@ -54,8 +54,17 @@ def test_a_sample_of_real_sessions_keeps_the_promises_at_16k(name, strategy, pre
     assert seen.collections
 
 
-@pytest.mark.parametrize("model", [None, "claude-opus-4-5"], ids=["binds_thinking", "keeps_thinking"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    ("strategy", "model"),
+    [
+        *[pytest.param(strategy, None, id=f"{strategy}-binds_thinking") for strategy in STRATEGIES],
+        *[pytest.param(strategy, "claude-opus-4-5", id=f"{strategy}-keeps_thinking") for strategy in STRATEGIES[::5]],
+        *[
+            pytest.param(strategy, "claude-opus-4-5", id=f"{strategy}-keeps_thinking", marks=pytest.mark.slow)
+            for strategy in STRATEGIES[1:5]
+        ],
+    ],
+)
 def test_a_native_session_with_thinking_keeps_the_promises_at_32k(strategy, model):
     require_corpus()
     (path,) = [path for path in native_sessions("anthropic") if "1c341e47" in path.name]

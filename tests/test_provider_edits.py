@@ -135,7 +135,7 @@ def test_a_window_that_a_refusal_made_smaller_asks_for_no_compaction():
 # --- merged with what the host sends ----------------------------------------------------------------------------------
 
 
-def test_the_hosts_own_entry_wins_and_each_kind_stands_once():
+def test_the_hosts_own_entry_wins_and_each_kind_occurs_once():
     mine = {"type": "clear_tool_uses_20250919", "keep": {"type": "tool_uses", "value": 8}}
     with opened(ALL) as session:
         arguments = session.pre_send().kwargs(context_management={"edits": [mine]}, betas=["x-1", CONTEXT])
@@ -160,7 +160,7 @@ def test_a_later_version_of_an_edit_is_of_the_same_kind():
         assert arguments["extra_body"]["x"] == 1
 
 
-def test_a_compaction_on_demand_goes_out_alone():
+def test_a_compaction_on_demand_is_sent_by_itself():
     with opened(ALL) as session:
         arguments = session.pre_send().kwargs(compaction={"type": "summarize"}, betas=["compact-2026-09-04"])
         assert "context_management" not in arguments.get("extra_body", {})
@@ -241,7 +241,7 @@ def test_without_the_key_the_same_session_collects_earlier():
         assert session.last_result is not None
 
 
-def test_keeping_thinking_alone_changes_nothing_of_when_it_collects():
+def test_keeping_thinking_does_not_change_when_it_collects():
     with opened({"thinking_turns": 2}, strategy="gc_progressive", preserve_recent_turns=0) as session:
         grown(session, 88)
         assert session.last_result is not None

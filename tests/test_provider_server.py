@@ -125,7 +125,7 @@ def test_anthropic_keeps_an_entry_for_its_life_after_its_last_use(mark, life):
     assert read == [False, True, True, False]
 
 
-def test_anthropic_tells_apart_what_it_writes_for_an_hour():
+def test_anthropic_reports_one_hour_writes_separately():
     with ProviderServer([DONE]) as server:
         usage = ask_anthropic(server, [{"role": "user", "content": marked(LONG)}], system=marked(LONG, HOUR)).usage
     assert usage.cache_creation.ephemeral_1h_input_tokens == 701
@@ -169,7 +169,7 @@ def test_anthropic_refuses_marks_that_it_does_not_take(system, content, wording)
 BINDING = "claude-opus-5-5"
 
 
-def test_thinking_is_bound_to_what_stood_before_it():
+def test_thinking_is_bound_to_the_content_before_it():
     with (
         ProviderServer([ANTHROPIC_CALL, DONE, DONE]) as server,
         anthropic.Anthropic(base_url=server.url, api_key="none", max_retries=0, timeout=10) as client,
@@ -208,7 +208,7 @@ def test_openai_caches_without_being_asked_from_1024_tokens_on():
     assert (cached, late) == ([0, 1_024], 0)
 
 
-def test_openai_takes_breakpoints_of_models_that_have_them_alone():
+def test_openai_takes_breakpoints_only_of_models_that_have_them():
     content = [{"type": "text", "text": "Hm.", "prompt_cache_breakpoint": {"mode": "explicit"}}]
     with ProviderServer([DONE]) as server:
         with pytest.raises(openai.BadRequestError, match="Unknown parameter"):

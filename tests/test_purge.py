@@ -104,12 +104,12 @@ def test_nothing_in_the_directory_holds_the_secret_and_every_place_still_holds(t
     (tmp_path / "master.jsonl.torn-7").write_bytes(b'{"at":9,"payload":{"content":"it is ' + min(forms(SECRET)))
     sizes = {name: (tmp_path / name).stat().st_size for name in ("master.jsonl", "ledger.jsonl")}
     assert {"master.jsonl", "ledger.jsonl", "master.jsonl.torn-7"} <= set(held(tmp_path))
-    told = purge(tmp_path, SECRET, by="an operator")
+    changed = purge(tmp_path, SECRET, by="an operator")
     assert held(tmp_path) == []
     ((place, record),) = purged(tmp_path)
-    assert record == told
-    assert told.by == "an operator"
-    assert told.occurrences > 12 * 4
+    assert record == changed
+    assert changed.by == "an operator"
+    assert changed.occurrences > 12 * 4
     assert (tmp_path / "master.jsonl").stat().st_size == sizes["master.jsonl"]
     assert place.start == sizes["ledger.jsonl"]
     assert verify(tmp_path) == ()
@@ -166,7 +166,7 @@ def test_a_purge_that_was_killed_is_completed_by_the_next_one(tmp_path, monkeypa
     GCSession.open(tmp_path).close()
 
 
-def test_facts_beside_the_session_are_masked_too(tmp_path):
+def test_facts_next_to_the_session_are_masked_too(tmp_path):
     written(tmp_path)
     store = FactStore(tmp_path / "facts.jsonl")
     store.promote([Promotion.add(f"The key is {SECRET}.", FactKind.FACT, "i3")], session="s", locate=lambda _: None)
@@ -210,7 +210,7 @@ def test_a_number_and_an_id_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("match", "by"), [("abc", "me"), ("", "me"), ("hunter2", "hunter2's owner")])
-def test_a_text_that_cannot_be_looked_for_is_refused(tmp_path, match, by):
+def test_a_text_that_cannot_be_searched_for_is_refused(tmp_path, match, by):
     written(tmp_path)
     before = contents(tmp_path)
     with pytest.raises(ConfigError):
@@ -246,9 +246,9 @@ def test_an_escape_before_a_word_is_not_part_of_it(tmp_path):
 
 
 def test_what_another_program_wrote_by_number_is_found(tmp_path):
-    told = ['{"k": "\\u0068unter2"}', '{\\"k\\": \\"hunter\\u0032\\"}', "h\\u00fcnter2 and hünter2"]
+    changed = ['{"k": "\\u0068unter2"}', '{\\"k\\": \\"hunter\\u0032\\"}', "h\\u00fcnter2 and hünter2"]
     with small(directory=tmp_path) as session:
-        for text in told:
+        for text in changed:
             session.append(user(text))
     assert purge(tmp_path, "hunter2", by="me").occurrences == 2
     assert purge(tmp_path, "hünter2", by="me").occurrences == 2

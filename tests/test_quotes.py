@@ -54,7 +54,7 @@ def fitted(made, *shown, place=-1, tokens=100, window=1_000, without=900):
 
 
 @pytest.mark.parametrize("shape", ["  12→{}", "12\t{}", "a/b.go:12:{}", "12:{}", "12 {}", "  12| {}", "\t{}  "])
-def test_a_line_number_in_front_is_no_part_of_a_line(shape):
+def test_a_leading_line_number_is_not_part_of_a_line(shape):
     bare = shape != "12 {}"
     assert ("return compute(1)" in quotable_lines(shape.format("return compute(1)"))) is bare
 
@@ -81,7 +81,7 @@ def test_several_edits_in_one_call_count_as_one():
     assert len(lines) == 2
 
 
-def test_lines_that_stood_nowhere_are_no_quotes():
+def test_lines_that_occur_nowhere_are_not_quotes():
     made = far(edit(old="never_stood_anywhere()"))
     assert quotes_of(made).edits == {}
 
@@ -103,7 +103,7 @@ def test_names_alone_please_nobody():
     assert fitted(made, answer("first_line compute return def")).edits == Share(kept=0, whole=1)
 
 
-def test_near_quotes_are_told_apart():
+def test_near_quotes_are_counted_separately():
     made = far(edit(), gap=19)
     assert fitted(made, answer(FILE)).near_quotes == Share(kept=2, whole=2)
 
@@ -138,7 +138,7 @@ def test_lines_of_other_arguments_that_come_from_afar_are_verbatim_reuse():
     assert fitted(made, user(f"{command} -x")).reuse == Share(kept=0, whole=1)
 
 
-def test_what_an_edit_replaces_is_no_verbatim_reuse():
+def test_the_text_that_an_edit_replaces_is_not_verbatim_reuse():
     long = "    return compute(1) + compute(2)"
     made = transcript(user("Go."), user(long), *[user("Nothing.")] * 20, edit(old=long))
     assert quotes_of(made).reused == {}

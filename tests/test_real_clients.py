@@ -11,36 +11,43 @@ import sys
 
 import pytest
 
-from tests.support.real_client import CLIENTS, LIMIT, RESULT, ROOT, TASK
-from tests.support.standin import DONE
+from tests.support.real_client import CALLS, CLIENTS, LIMIT, RESULT, ROOT, TALKER, TASK, alone
+from tests.support.standin import DONE, OF_AGENTS
 
 pytestmark = pytest.mark.slow
-
-CALLS = 60
-ALONE = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
 
 
 def is_alone_possible():
     """Whether this user may make a network namespace, and bring up its loopback."""
     if not shutil.which("unshare") or not shutil.which("ip"):
         return False
-    return subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0  # noqa: S603 - our own
+    return subprocess.run(alone(["true"]), capture_output=True, check=False).returncode == 0  # noqa: S603 - our own
+
+
+def usable(name):
+    if not CLIENTS.get(name, TALKER).is_installed:
+        pytest.skip(f"{name} is not installed: make clients")
+    if not is_alone_possible():
+        pytest.skip("a network namespace is not permitted here")
+    return name
 
 
 @pytest.fixture(params=CLIENTS)
 def client(request):
-    if not CLIENTS[request.param].is_installed:
-        pytest.skip(f"{request.param} is not installed: make clients")
-    if not is_alone_possible():
-        pytest.skip("a network namespace is not permitted here")
-    return request.param
+    return usable(request.param)
 
 
-def driven(client, way, folder):
-    """What the provider saw, and how the agent ended."""
+@pytest.fixture(params=[name for name, each in CLIENTS.items() if each.resumes])
+def agent(request):
+    """A client that names its conversations, goes on with them, and has sub-agents."""
+    return usable(request.param)
+
+
+def driven(client, way, folder, calls=CALLS):
+    """What the provider saw, and how the agent ended. What it leaves running ends with it."""
     folder.mkdir()
-    command = [sys.executable, "-m", "tests.support.real_client", client, way, str(CALLS), str(folder)]
-    subprocess.run([*ALONE, *command], cwd=ROOT, check=True, timeout=200)  # noqa: S603 - our own
+    command = [sys.executable, "-m", "tests.support.real_client", client, way, str(calls), str(folder)]
+    subprocess.run(alone(command), cwd=ROOT, check=True, timeout=600)  # noqa: S603 - our own
     return json.loads((folder / RESULT).read_text())
 
 
@@ -66,3 +73,40 @@ def test_behind_the_gateway_every_request_fits_and_the_task_ends(client, tmp_pat
     assert calls.startswith(f"ctxgc: {CALLS + 1} calls, ")
     assert "input tokens" in saved
     assert report.startswith("ctxgc: report: ")
+
+
+def lanes_in(folder):
+    return [json.loads(path.read_text()) for path in (folder / "lanes").glob("*/lane.json")]
+
+
+def test_a_sub_agent_has_a_lane_of_its_own_that_names_its_parent(agent, tmp_path):
+    result = driven(agent, "sub-agents", tmp_path / "run")
+    assert result["status"] == 0, result["stderr"]
+    assert refused(result) == []
+    assert sum(bool(seen["agent"]) for seen in result["seen"]) > OF_AGENTS
+    main, other = sorted(lanes_in(tmp_path / "run"), key=lambda lane: bool(lane["parent"]))
+    assert main["parent"] == ""
+    assert other["parent"] == main["name"] != other["name"]
+
+
+def test_a_resumed_session_goes_on_in_its_lane_also_after_the_gateway_was_restarted(agent, tmp_path):
+    result = driven(agent, "resumed", tmp_path / "run", calls=25)
+    assert result["status"] == 0, result["stderr"]
+    assert refused(result) == []
+    assert result["stdout"].count(DONE) >= 3
+    assert len(lanes_in(tmp_path / "run")) == 1
+    assert result["last"].count("big_1.txt to big_25.txt") == 1
+    for start in result["starts"][1:]:
+        before = [seen for seen in result["seen"][:start] if seen["tokens"]][-1]
+        first = next(seen for seen in result["seen"][start:] if seen["tokens"])
+        assert (
+            first["read"] >= 0.8 * before["tokens"]
+        )  # what was sent before the client ended is sent in the same words
+
+
+def test_an_agent_without_tools_is_passed_through(tmp_path):
+    result = driven(usable("aider"), "gateway", tmp_path / "run")
+    assert result["status"] == 0, result["stderr"]
+    assert DONE in result["stdout"]
+    assert refused(result) == []
+    assert "ctxgc: 0 calls" not in result["stderr"]

@@ -21,7 +21,7 @@ class Masks:
         return text.replace(SECRET, "[masked]") if SECRET in text else None
 
 
-class Tells:
+class Reports:
     """A summarizer that says what it must not know."""
 
     def summarize(self, request):  # noqa: ARG002 - the protocol
@@ -89,7 +89,7 @@ def test_nothing_that_is_written_holds_what_a_plugin_masks(format_name, tmp_path
     plugins = Plugins.discover()
     plugins.register(Masks())
     config = GCConfig(context_limit=20_000, strategy="gc_summarize", checkpoint_every_n_steps=1)
-    with GCSession(config, format=format_name, directory=tmp_path, plugins=plugins, summarizer=Tells()) as session:
+    with GCSession(config, format=format_name, directory=tmp_path, plugins=plugins, summarizer=Reports()) as session:
         session.tools([schema_of(format_name)], discoverable=[f"run_{SECRET}"])
         session.system(**{f"rules {SECRET}": SECRET})
         session.register_source(InstructionSource(name=f"team {SECRET}", policy=GCPolicy.EPHEMERAL))
@@ -170,13 +170,13 @@ def test_a_secret_is_known_by_its_name_wherever_it_is_nested(name):
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_what_is_no_secret_stays(name):
+def test_text_without_a_secret_stays(name):
     options = {"mine": {name: "value", "url": "https://host:8080/v1?page=2#a", "more": [name, 1, None, True]}}
     assert not is_secret(name)
     assert without_option_secrets(options) == options
 
 
-def test_a_number_or_flag_is_no_secret_whatever_its_name():
+def test_a_number_or_flag_is_not_a_secret_whatever_its_name():
     options = {"mine": {"token": 5, "auth": True, "password": None}}
     assert without_option_secrets(options) == options
 
@@ -198,7 +198,7 @@ def test_credentials_in_urls_are_left_out(url):
 
 
 @pytest.mark.parametrize("value", [f"Bearer {SECRET}", f"basic {SECRET}", f"Token {SECRET}"])
-def test_what_stands_in_an_authorization_header_is_left_out_whatever_holds_it(value):
+def test_the_value_of_an_authorization_header_is_masked_wherever_it_is(value):
     assert SECRET not in repr(without_option_secrets({"mine": {"extra": value, "more": ["x", value]}}))
 
 

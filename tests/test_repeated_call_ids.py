@@ -55,7 +55,7 @@ def run_steps(name, ids, directory, events):
 
 
 def pairs(request):
-    """The path of each call beside the text of its result."""
+    """The path of each call with the text of its result."""
     called, answered = {}, {}
     for message in request.messages:
         for call in message.get("tool_calls") or ():
@@ -71,7 +71,7 @@ def pairs(request):
 
 
 @pytest.mark.parametrize(("name", "ids"), list(itertools.product(FORMATS, IDS)))
-def test_each_call_has_an_id_of_its_own_and_its_own_result(name, ids, tmp_path):
+def test_each_call_has_its_own_id_and_result(name, ids, tmp_path):
     events = []
     with run_steps(name, ids, tmp_path / "s", events) as session:
         request = session.pre_send()

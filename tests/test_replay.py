@@ -92,7 +92,7 @@ def test_the_cached_part_is_the_common_prefix_in_whole_messages():
     assert sent.prompt.cost == pytest.approx(0.1 * 14 + 1.25 * 31)
 
 
-def test_what_only_cache_marks_tell_apart_is_the_same():
+def test_messages_that_differ_only_in_cache_marks_are_the_same():
     meter = Meter(transcript())
     meter.measure(request(user("hello")))
     marked = {"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]}
@@ -176,7 +176,7 @@ def test_a_system_message_in_the_middle_is_locked_too():
     assert meter.measure(request(user("Go."), said("Yes."))).locked_missing == len("Stop at noon.")
 
 
-def test_user_text_kept_is_told_in_tokens_and_texts_said_twice_count_twice():
+def test_kept_user_text_is_measured_in_tokens_and_repeated_texts_count_twice():
     meter = Meter(transcript())
     for message in (user(words(10)), said("Yes."), user(words(5)), said("Yes."), user(words(5))):
         meter.hear(message)
@@ -307,7 +307,7 @@ def test_locked_content_larger_than_the_window_is_listed_apart_and_the_replay_go
     summary = report.summary()
     assert (summary.calls, summary.calls_over, summary.calls_over_locked) == (2, 0, 2)
     assert report.fill == (0, 0)
-    assert report.overflows[0].locked_alone
+    assert report.overflows[0].only_locked
     assert report.overflows[0].owners[0].tokens == 120
     assert summary.cost is None
 
@@ -317,7 +317,7 @@ def test_what_does_not_fit_though_locked_content_would_is_a_call_over():
     summary = report.summary()
     assert (summary.calls_over, summary.calls_over_locked) == (1, 0)
     assert [overflow.call for overflow in report.overflows] == [4]
-    assert not report.overflows[0].locked_alone
+    assert not report.overflows[0].only_locked
 
 
 def test_calls_that_were_not_sent_are_left_out_on_both_sides():
@@ -327,10 +327,10 @@ def test_calls_that_were_not_sent_are_left_out_on_both_sides():
     assert report.summary().cost == 1.0
 
 
-def test_progress_is_told_after_every_call():
-    told = []
-    replayed(*long_session(2), on_call=lambda done, calls: told.append((done, calls)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+def test_progress_is_reported_after_every_call():
+    reported = []
+    replayed(*long_session(2), on_call=lambda done, calls: reported.append((done, calls)))
+    assert reported == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_the_model_in_the_transcript_may_speak_first():
@@ -344,7 +344,7 @@ def test_a_session_without_a_call_has_no_cost():
     assert (summary.calls, summary.cost, summary.plain.calls) == (0, None, 0)
 
 
-def test_an_unknown_strategy_is_told_before_anything_runs():
+def test_an_unknown_strategy_is_reported_before_anything_runs():
     with pytest.raises(UnknownStrategyError, match="nope"):
         replayed(user("Go."), strategy="nope")
 
@@ -378,7 +378,7 @@ def test_times_are_medians_and_what_99_of_100_stay_within():
 def test_a_replay_is_the_same_in_every_process(strategy):
     """Sets have another order in every process; nothing that is sent may depend on it."""
     command = [sys.executable, "-c", "from ctxgc.__main__ import main; main()", "replay", "examples/session.jsonl"]
-    told = []
+    reported = []
     for seed in ("1", "2"):
         done = subprocess.run(  # noqa: S603 - our own command
             [*command, "--window", "16000", "--strategy", strategy],
@@ -388,6 +388,8 @@ def test_a_replay_is_the_same_in_every_process(strategy):
             text=True,
             check=True,
         )
-        told.append([line.split() for line in done.stdout.splitlines() if line.startswith(("tokens sent", "far fit"))])
-    assert told[0] == told[1]
-    assert told[0]
+        reported.append(
+            [line.split() for line in done.stdout.splitlines() if line.startswith(("tokens sent", "far fit"))]
+        )
+    assert reported[0] == reported[1]
+    assert reported[0]

@@ -82,7 +82,7 @@ def total(shares):
 
 
 def texts_of(report, removal):
-    return [report.texts[standing.text] for standing in removal.standing]
+    return [report.texts[each.text] for each in removal.replacements]
 
 
 def assert_it_adds_up(report):
@@ -131,14 +131,14 @@ def test_the_parts_of_the_window_add_up_to_each_request_that_was_sent(format_nam
     assert_it_adds_up(report)
 
 
-def test_the_demo_is_told_as_it_is_measured_from_outside(measured, report):
+def test_the_report_of_the_demo_agrees_with_outside_measurements(measured, report):
     assert [(seen.tokens, seen.cached) for seen in report.calls] == [
         (prompt.tokens, prompt.cached) for prompt in measured[1]
     ]
     assert_it_adds_up(report)
 
 
-def test_collections_are_told_with_what_left_why_and_what_stands_there(demo, report):
+def test_collections_are_shown_with_removals_reasons_and_replacements(demo, report):
     known = {item.id: item for item in report.items}
     with SessionReader(demo) as reader:
         records = [entry.record for entry in reader.history()]
@@ -166,7 +166,7 @@ def test_every_original_is_what_recall_gives(demo, report):
     assert len(set(report.texts)) == len(report.texts)
 
 
-def test_what_was_reported_is_told_and_not_simulated(tmp_path):
+def test_reported_usage_is_shown_and_not_simulated(tmp_path):
     usage = {"input_tokens": 10, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 90, "output_tokens": 7}
     with GCSession(config(), format="anthropic", model=MODEL, directory=tmp_path / "s") as session:
         for number in range(2):
@@ -188,7 +188,7 @@ def test_without_reports_and_prices_cost_is_that_of_the_common_prefix(report):
     assert any("simulated" in note for note in report.notes)
 
 
-def test_what_was_undone_or_taken_back_is_told_so(tmp_path):
+def test_undone_and_rewound_collections_are_marked(tmp_path):
     with GCSession(config(window=1_000), directory=tmp_path / "s") as session:
         for number in range(3):
             session.append(user(f"Ask {number}."))
@@ -283,8 +283,8 @@ def test_no_text_of_a_session_becomes_markup_or_is_changed(tmp_path):
     assert [tag for tag, _ in markup.elements if tag in {"img", "iframe", "object", "link", "base", "form"}] == ["link"]
     assert not [name for _, attributes in markup.elements for name in attributes if name.startswith("on")]
     island, *scripts = markup.scripts
-    told = json.loads(zlib.decompress(base64.b64decode(island)))
-    assert tuple(told["report"]["texts"]) == report.texts
+    data = json.loads(zlib.decompress(base64.b64decode(island)))
+    assert tuple(data["report"]["texts"]) == report.texts
     assert set(HOSTILE) <= set(report.texts)
     (policy,) = [a["content"] for _, a in markup.elements if a.get("http-equiv") == "Content-Security-Policy"]
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
@@ -302,7 +302,7 @@ def test_without_its_extra_a_page_says_what_to_install(report, monkeypatch):
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
-def test_a_recorded_session_is_replayed_and_written_for_its_owner_alone(tmp_path):
+def test_a_recorded_session_is_replayed_and_written_only_for_its_owner(tmp_path):
     written = tmp_path / "page.html"
     found = ctxgc(DEMO, "--strategy", "gc_truncate", "--window", WINDOW, "--model", MODEL, "-o", written)
     assert found.exit_code == 0, found.output
@@ -312,7 +312,7 @@ def test_a_recorded_session_is_replayed_and_written_for_its_owner_alone(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["{examples}"], 1, "holds no session: there is no master.jsonl; to replay a recorded one name its file"),
         (["{examples}/nowhere"], 1, "does not exist, expected a session's directory or a recorded session"),
@@ -321,9 +321,9 @@ def test_a_recorded_session_is_replayed_and_written_for_its_owner_alone(tmp_path
         (["{demo}", "-o", "{demo}/none/page.html"], 1, "cannot be written"),
     ],
 )
-def test_what_cannot_be_reported_is_told(arguments, code, told, demo):
+def test_a_session_that_cannot_be_reported_is_an_error(arguments, code, message, demo):
     found = ctxgc(*(each.format(examples=DEMO.parent, demo=demo) for each in arguments))
-    assert (found.exit_code, told in found.output) == (code, True), found.output
+    assert (found.exit_code, message in found.output) == (code, True), found.output
 
 
 def test_nothing_but_a_page_is_written_over(demo, tmp_path):
@@ -343,7 +343,7 @@ def test_nothing_but_a_page_is_written_over(demo, tmp_path):
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_name_that_no_file_can_have_is_told():
+def test_a_name_that_no_file_can_have_is_an_error():
     found = ctxgc("n" * 300)
     assert (found.exit_code, "File name too long" in found.output) == (1, True), found.output
 

@@ -1,4 +1,4 @@
-"""The page of a report in a real browser: it is drawn, says what the session says, and can be used by keys alone."""
+"""The page of a report in a real browser: it is drawn, agrees with the session, and can be used by keyboard."""
 
 import os
 from pathlib import Path
@@ -50,7 +50,10 @@ def drawn(browser, demo):
 
 @pytest.fixture
 def shown(drawn):
-    """The page of the demo as it is when it is opened: drawing it anew for every test would take most of their time."""
+    """
+    The page of the demo as it is when it is opened: drawing it again for every test would take most of
+    their time.
+    """
     yield drawn
     drawn.evaluate("""() => {
         document.getElementById('item').close();
@@ -137,7 +140,7 @@ def test_search_finds_texts_that_left_and_opens_them(shown, demo):
     assert shown.locator("#count").text_content() == "0 items"
 
 
-def test_everything_is_reached_by_keys_alone(shown, demo):
+def test_everything_can_be_reached_by_keyboard(shown, demo):
     report, _ = demo
     shown.keyboard.press("/")
     assert shown.evaluate(INSIDE) == "query"

@@ -164,7 +164,7 @@ def test_betas_go_with_what_is_counted():
 
 
 @in_a_loop
-async def test_an_async_client_is_awaited_and_one_that_is_not_runs_beside_the_loop():
+async def test_an_async_client_is_awaited_and_a_sync_one_runs_in_a_thread():
     for make in (anthropic.AsyncAnthropic, anthropic.Anthropic):
         with Endpoint() as endpoint:
             client = claude(endpoint, make)
@@ -304,7 +304,7 @@ def test_after_three_failures_it_is_asked_no_more():
 
 
 @pytest.mark.parametrize("said_to_be", [0, -3, "many", None, True, 2**60])
-def test_an_answer_that_is_no_number_of_tokens_is_a_failure(said_to_be):
+def test_an_answer_that_is_not_a_number_of_tokens_is_a_failure(said_to_be):
     with opened(lambda request, model: said_to_be) as session:  # noqa: ARG005
         session.append(user("Fix it."))
         assert session.count_now() == moment_of(session).estimated

@@ -135,7 +135,7 @@ def test_a_reply_item_by_item_reads_as_the_whole_one(reply):
 
 @sessions
 @given(made.responses_sessions_strategy(pieces=True, settled=True, dead=False, pending=False))
-def test_a_session_that_collects_nothing_sends_every_item_as_it_came(payloads):
+def test_a_session_that_collects_nothing_sends_every_item_unchanged(payloads):
     with GCSession(GCConfig(), format="responses") as session:
         session.extend(payloads)
         sent = session.pre_send().kwargs()["input"]
@@ -219,7 +219,7 @@ def test_a_result_in_an_editors_hands_keeps_its_shape():
         RESPONSES.edit(screen, {("item",): "short"})
 
 
-def test_what_the_provider_ran_itself_waits_for_nobody():
+def test_calls_that_the_provider_ran_itself_wait_for_no_result():
     call = {"type": "shell_call", "call_id": "s1", "action": {"commands": ["ls"]}}
     output = {"type": "shell_call_output", "call_id": "s1", "output": []}
     parts = RESPONSES.read({"role": "assistant", "output": [call, output, SAID]})
@@ -258,7 +258,7 @@ def test_a_reply_is_fit_to_be_sent_back(reply):
 
 
 @pytest.mark.parametrize("reply", [{}, "text", None, ASKED, {"output": 5}, {"role": "assistant", "output": [ASKED]}])
-def test_what_is_no_reply_is_refused(reply):
+def test_something_that_is_not_a_reply_is_refused(reply):
     with pytest.raises(MessageError):
         RESPONSES.reply(reply) if reply is not ASKED else RESPONSES.read({"role": "assistant", "output": [reply]})
 
@@ -379,13 +379,13 @@ def test_a_reply_that_comes_item_by_item_is_one_unit_and_one_message():
 
 
 def test_a_reply_that_was_cut_off_while_it_thought_leaves_nothing_behind():
-    told = []
-    with GCSession(GCConfig(), format="responses", on_event=told.append) as session:
+    events = []
+    with GCSession(GCConfig(), format="responses", on_event=events.append) as session:
         session.extend([ASKED, SAID, THOUGHT, {"role": "user", "content": "Go on."}])
         assert session.pre_send().kwargs()["input"] == [ASKED, SAID, {"role": "user", "content": "Go on."}]
         session.append(THOUGHT)
         assert session.pre_send().messages[-1] == {"role": "user", "content": "Go on."}
-    repairs = [event.kind for event in told if isinstance(event, MessageRepaired)]
+    repairs = [event.kind for event in events if isinstance(event, MessageRepaired)]
     assert repairs == ["open_thinking", "open_thinking"]
 
 
@@ -404,9 +404,9 @@ def test_a_session_with_pieces_is_the_same_when_it_is_opened_again(tmp_path):
         assert session.pre_send().messages[-3:-1] == (THOUGHT, {**CALL, "call_id": "c9"})
 
 
-def test_behind_a_compaction_nothing_from_before_it_is_sent(tmp_path):
-    told = []
-    with GCSession(GCConfig(), format="responses", directory=tmp_path / "s", on_event=told.append) as session:
+def test_after_a_compaction_nothing_from_before_it_is_sent(tmp_path):
+    events = []
+    with GCSession(GCConfig(), format="responses", directory=tmp_path / "s", on_event=events.append) as session:
         session.extend([{"role": "user", "content": "word " * 3_000}, {"role": "assistant", "output": [SAID]}])
         session.append({"role": "user", "content": "Go on."})
         full = session.budget.total
@@ -416,7 +416,7 @@ def test_behind_a_compaction_nothing_from_before_it_is_sent(tmp_path):
         assert first == COMPACTION
         assert others[:3] == [THOUGHT, CALL, OUTPUT]
         assert session.search("word")
-        (event,) = [event for event in told if isinstance(event, ProviderCompacted)]
+        (event,) = [event for event in events if isinstance(event, ProviderCompacted)]
         assert event.tokens_before == full
         assert not session.undo()
         compaction = session.items()[[item.kind for item in session.items()].index(ItemKind.OPAQUE)]
@@ -444,16 +444,16 @@ def test_bound_reasoning_between_two_calls_leaves_when_the_first_is_cut():
 
 @pytest.mark.parametrize("kept", [{"previous_response_id": "resp_0"}, {"conversation": {"id": "conv_1"}}])
 def test_where_the_provider_keeps_the_history_the_session_says_that_it_cannot_collect(kept):
-    told = []
+    events = []
     config = GCConfig(context_limit=6_000, output_reservation=500)
-    with GCSession(config, format="responses", on_event=told.append) as session:
+    with GCSession(config, format="responses", on_event=events.append) as session:
         for place in range(6):
             session.append({"role": "user", "content": f"{place} " + "word " * 2_000})
             session.pre_send() if place else None
             session.post_turn({**RESPONSE, **kept, "output": [{**SAID, "id": f"msg_{place}"}]})
         assert session.budget.total > 10_000
-        assert {type(event).__name__ for event in told} & {"CollectionStarted", "CollectionFinished"} == set()
-        deferred = [event for event in told if isinstance(event, CollectionDeferred)]
+        assert {type(event).__name__ for event in events} & {"CollectionStarted", "CollectionFinished"} == set()
+        deferred = [event for event in events if isinstance(event, CollectionDeferred)]
         assert deferred
         assert "kept by the provider" in deferred[-1].result.note
         assert "kept by the provider" in session.explain()
@@ -551,7 +551,7 @@ def run_as_responses(path, strategy, window):
         session.system(**{f"part{place}": text for place, text in enumerate(transcript.system)})
         watch.locked += transcript.system
         greeting = next(place for place, each in enumerate(payloads) if RESPONSES.role(each) is not Role.ASSISTANT)
-        session.extend(payloads[:greeting])  # a request needs an item: nobody is asked for what an agent says first
+        session.extend(payloads[:greeting])  # a request needs an item: an agent's greeting is not a reply to one
         seen = watch.run(payloads[greeting:])
         assert session.plugins.failures == []
     return seen

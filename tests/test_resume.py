@@ -134,10 +134,12 @@ def walk_twice(session, walk, folder, *, every):
 # -- real sessions and made ones ---------------------------------------------------------------------------------------
 
 REAL = [
-    ("entire--ac8a4f1a-1917-46bf-b8c1-0c3bab0fbc16.jsonl", "gc_truncate", 90),
+    pytest.param("entire--ac8a4f1a-1917-46bf-b8c1-0c3bab0fbc16.jsonl", "gc_truncate", 90, marks=pytest.mark.slow),
     ("concat-tau2-retail.jsonl", "gc_budget", 0),
     ("gemini-cli--failed_to_enter_planmode.jsonl", "gc_budget", 90),
-    ("native/anthropic--entire-1c341e47-b281-4cb7-82da-3ad6d3013b7f.json", "gc_budget", 90),
+    pytest.param(
+        "native/anthropic--entire-1c341e47-b281-4cb7-82da-3ad6d3013b7f.json", "gc_budget", 90, marks=pytest.mark.slow
+    ),
     ("native/claude-code--1c341e47-b281-4cb7-82da-3ad6d3013b7f.jsonl", "gc_truncate", 0),
 ]
 
@@ -208,7 +210,7 @@ class Untouchable:
 
 @attrs.frozen
 class Oldest:
-    """Drops the oldest steps; it may be told to refuse."""
+    """Drops the oldest steps; it can be made to refuse."""
 
     armed: list = attrs.field(factory=list)
 
@@ -243,7 +245,7 @@ def test_opening_calls_no_plugin_and_no_strategy(way, tmp_path):
 
 
 def test_a_block_that_never_was_placed_is_not_there_afterwards(tmp_path):
-    """Enrichment is made anew every turn: until it is in a request, nothing of it is written."""
+    """Enrichment is rebuilt every turn: until it is in a request, nothing of it is written."""
     with small(directory=tmp_path / "own", checkpoint_every_n_steps=1) as session:
         session.append(user("Do it."))
         session.pre_send()
@@ -256,7 +258,7 @@ def test_a_block_that_never_was_placed_is_not_there_afterwards(tmp_path):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_another_counter_counts_the_window_anew(way, tmp_path):
+def test_another_counter_counts_the_window_again(way, tmp_path):
     with small(6_000, directory=tmp_path / "own", checkpoint_every_n_steps=3) as session:
         session.system(base="You are careful.")
         rounds(session, 8)
@@ -273,15 +275,15 @@ def test_another_counter_counts_the_window_anew(way, tmp_path):
 
 
 @pytest.fixture
-def full(told, tmp_path):
+def full(session_files, tmp_path):
     """A copy of it for one test."""
-    return copied(told, tmp_path / "full")
+    return copied(session_files, tmp_path / "full")
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
-    """The directory of a session that was closed: two collections, a pin, usage, and messages behind the last entry."""
-    directory = tmp_path_factory.mktemp("told") / "full"
+def session_files(tmp_path_factory):
+    """The directory of a session that was closed: two collections, a pin, usage, and messages after the last entry."""
+    directory = tmp_path_factory.mktemp("session_files") / "full"
     with small(3_000, directory=directory, checkpoint_every_n_steps=3) as session:
         session.system(base="You are careful.")
         rounds(session, 14)
@@ -530,8 +532,8 @@ def test_a_checkpoint_with_one_bit_flipped_is_passed_over_with_an_event(full, tm
     newest.write_bytes(data)
     with GCSession.open(full) as session:
         assert likeness(session) == expected
-    told = [record.gc_checkpoint for record in caplog.records if record.gc_event == "checkpoint skipped"]
-    assert {*told} == {f"files/{newest.name}"}
+    skipped = [record.gc_checkpoint for record in caplog.records if record.gc_event == "checkpoint skipped"]
+    assert {*skipped} == {f"files/{newest.name}"}
 
 
 def test_a_whole_checkpoint_that_leads_nowhere_is_passed_over(full, tmp_path):
@@ -547,7 +549,7 @@ def test_a_whole_checkpoint_that_leads_nowhere_is_passed_over(full, tmp_path):
         assert likeness(session) == expected
 
 
-def test_a_file_among_the_checkpoints_that_is_none_is_passed_over(full, tmp_path):
+def test_a_foreign_file_among_the_checkpoints_is_skipped(full, tmp_path):
     with GCSession.open(copied(full, tmp_path / "copy")) as session:
         expected = likeness(session)
     for name in ("notes.json", "12-x.json", "zzz-5.json", ".json"):
@@ -609,7 +611,7 @@ def test_a_temporary_session_leaves_no_directory_behind_when_it_is_closed():
     assert not directory.exists()
 
 
-def test_a_temporary_session_that_nobody_closes_leaves_no_directory_behind():
+def test_a_temporary_session_that_is_never_closed_leaves_no_directory_behind():
     session = small(3_000, checkpoint_every_n_steps=1)
     directory = store_of(session).directory
     rounds(session, 8)
@@ -618,7 +620,7 @@ def test_a_temporary_session_that_nobody_closes_leaves_no_directory_behind():
     assert not directory.exists()
 
 
-def test_a_session_with_a_directory_that_nobody_closes_keeps_it_and_lets_the_next_one_in(tmp_path):
+def test_a_session_that_is_never_closed_keeps_its_directory_and_lets_the_next_one_in(tmp_path):
     session = small(3_000, directory=tmp_path / "own", checkpoint_every_n_steps=2)
     rounds(session, 8)
     expected = likeness(session)

@@ -1,4 +1,4 @@
-"""Each rule finds what breaks it, and leaves its legal neighbours alone."""
+"""Each rule finds its violations, and accepts their legal neighbours."""
 
 import json
 import time
@@ -302,7 +302,7 @@ def test_the_newest_calls_may_wait_where_that_is_said(request_):
         anthropic(user(), uses("a", "b"), results("b", behind=[text()])),
     ],
 )
-def test_calls_with_more_than_results_behind_them_may_not_wait(request_):
+def test_calls_with_more_than_results_after_them_may_not_wait(request_):
     assert {breach.rule for breach in check_request(request_, pending=True)} == {"A1"}
 
 
@@ -436,7 +436,7 @@ def test_a7_a_change_frees_tokens():
     assert places(check_collection(before, attrs.evolve(before, tools=({"name": "f"},)))) == [("A7", -1)]
 
 
-def test_a7_moved_cache_marks_are_no_change():
+def test_a7_moved_cache_marks_are_not_a_change():
     before = anthropic(user([text() | MARK]), said("Ok."), user(), tokens=9)
     after = anthropic(user("Go."), said([text("Ok.") | MARK]), user(), tokens=9)
     assert check_collection(before, after) == ()
@@ -481,7 +481,7 @@ def test_n3_thinking_that_stays_is_verbatim_and_whole(first):
     assert rules_of(before, shrunk(before, *thoughts(first, [thinking("3")], [thinking("4")]))) == {"N3"}
 
 
-def test_n3_thinking_does_not_move_behind_later_thinking():
+def test_n3_thinking_does_not_move_after_later_thinking():
     before = loop([thinking("1")], [thinking("2")], [])
     assert rules_of(before, shrunk(before, *thoughts([thinking("2")], [thinking("1")], []))) == {"N3"}
 
@@ -492,7 +492,7 @@ def test_n3_the_latest_reply_keeps_its_thinking():
     assert rules_of(before, shrunk(before, *thoughts([thinking("1")], []))) == {"N3"}
 
 
-def test_n3b_bound_thinking_is_gone_behind_the_first_change():
+def test_n3b_bound_thinking_is_gone_after_the_first_change():
     before = loop([thinking("1")], [thinking("2")], [thinking("3")])
     stubbed = list(before.messages)
     stubbed[2] = results("0", content="[gc: 100 tokens]")

@@ -1,4 +1,4 @@
-"""``ctxgc new-strategy``: what it refuses, what it writes, and that what it writes stands every check."""
+"""``ctxgc new-strategy``: what it refuses, what it writes, and that the files pass every check."""
 
 import os
 import subprocess
@@ -75,11 +75,11 @@ def test_module_distribution_and_strategy_have_the_names_that_go_together(packag
     assert 'register("oldest_first", OldestFirst)' in (package / "src/gc_oldest_first/__init__.py").read_text()
 
 
-def test_the_licence_names_nobody(package):
+def test_the_licence_names_no_person(package):
     assert "Copyright (c) the authors of gc-oldest-first\n" in (package / "LICENSE").read_text()
 
 
-def test_what_was_written_is_told_with_three_commands_to_go_on(tmp_path, monkeypatch):
+def test_the_written_files_are_listed_with_three_next_commands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run("oldest-first")
     written, _, following = done.stdout.partition("\nnext:\n")

@@ -1,4 +1,4 @@
-"""Names are found where they stand, once, whatever the text."""
+"""Names are found at their places, once, whatever the text."""
 
 import itertools
 
@@ -27,7 +27,7 @@ def test_the_grammar_of_names(text, names):
     assert bool(scan(text).names) == bool(names)
 
 
-def test_every_name_stands_in_its_own_line():
+def test_every_name_is_on_its_own_line():
     text = "one\nget_user here\n\nand src/main.go:12 there\n"
     assert [(text[span.start : span.end], set(span.names)) for span in scan(text).spans] == [
         ("get_user here", {"get_user"}),
@@ -46,7 +46,7 @@ def test_spans_cover_the_text_in_order_and_names_lie_inside_them(text):
         assert all(name in text[span.start : span.end + len(name)] for name in span.names)
 
 
-def test_a_very_long_line_is_looked_at_in_pieces():
+def test_a_very_long_line_is_scanned_in_pieces():
     row = "[" + ", ".join(f'{{"id": "order_{number}"}}' for number in range(500)) + "]"
     spans = scan(row).spans
     assert len(row) > LONG_LINE

@@ -119,7 +119,7 @@ def test_where_reading_is_free_only_a_free_break_pays():
 
 
 @given(made=schedulers, moment=moments, one=breaks, freed=st.integers(0, 9_000), nearer=st.integers(0, 9_000))
-def test_more_freed_or_less_behind_is_never_worth_less(made, moment, one, freed, nearer):
+def test_more_freed_or_less_rewritten_is_never_worth_less(made, moment, one, freed, nearer):
     better = Break(freed=one.freed + freed, rewritten=max(0, one.rewritten - nearer))
     for goal in (young_goal(), Goal(target_tokens=1_000, reason=REASON.THRESHOLD)):
         assert made.is_worth(moment, better, goal) or not made.is_worth(moment, one, goal)
@@ -135,9 +135,9 @@ def test_a_session_is_expected_to_last_as_long_again():
     assert made.is_worth(at(20_000, calls=0), attrs.evolve(early, freed=1_151), young_goal())
 
 
-def test_the_arithmetic_is_told_in_words():
-    told = scheduler().arithmetic(at(20_000, calls=40), Break(freed=1_000, rewritten=2_000))
-    assert told == (
+def test_the_arithmetic_is_stated_in_words():
+    text = scheduler().arithmetic(at(20_000, calls=40), Break(freed=1_000, rewritten=2_000))
+    assert text == (
         "rewriting 2,000 cached tokens (1.25 instead of 0.1 of the input price) saves 1,000 per call (0.1): breaks even"
         " after 23.0 calls, 40 expected"
     )
@@ -168,7 +168,7 @@ def test_a_strategy_without_triggers_is_not_asked_because_the_cache_is_cold():
     assert scheduler(triggers=()).before_send(at(79_000, broken=True, young_tokens=50_000)) is None
 
 
-def test_what_is_not_worth_a_warm_break_is_worth_a_cold_one():
+def test_a_collection_not_worth_a_warm_break_is_worth_a_cold_one():
     far = Break(freed=10, rewritten=50_000)
     assert not scheduler().is_worth(at(60_000), far, young_goal())
     assert scheduler().is_worth(at(60_000, broken=True), far, young_goal())
@@ -210,7 +210,7 @@ def test_over_the_threshold_a_collection_is_due_unless_the_last_one_waits(made, 
         assert goal.target_tokens <= moment.tokens
 
 
-def test_before_a_call_nothing_is_looked_at_where_the_host_says_so():
+def test_with_the_hosts_own_schedule_nothing_is_checked_before_a_call():
     assert scheduler(check_before_send=False).before_send(at(99_000)) is None
 
 
@@ -255,7 +255,7 @@ def test_in_a_large_window_it_goes_down_to_a_base_and_a_share_where_that_is_less
     assert Major(target_percent=50.0).kept_percent(10**9) == 50.0
 
 
-def test_a_target_that_is_no_percentage_is_refused():
+def test_a_target_that_is_not_a_percentage_is_refused():
     with pytest.raises(ConfigError, match="target_percent"):
         scheduler().manual(at(10), 101)
     assert scheduler().manual(at(90_000), 0).target_tokens == 0
@@ -360,7 +360,7 @@ def test_growth_is_learned_from_calls_and_what_is_usual_counts_as_ten_of_them():
     assert requests(*range(0, 500_001, 500)).per_call == pytest.approx(500, rel=0.01)
 
 
-def test_what_a_collection_freed_is_no_negative_growth():
+def test_tokens_freed_by_a_collection_are_not_negative_growth():
     collected = requests(5_000, 50_000).freed(30_000)
     assert requests(21_500, growth=collected).grown == 45_000 + 1_500
     assert requests(21_500, growth=collected).calls == 2

@@ -88,7 +88,7 @@ def test_young_results_are_collected_near_the_end_in_one_break():
         ]  # fmt: skip
         assert len(breaks) == len(reasons(events)) > 1
         assert set(reasons(events)) == {REASON.YOUNG}
-        # Each is behind the one before: what has been snipped stays as it is.
+        # Each comes after the one before: snipped texts stay unchanged.
         assert breaks == sorted(set(breaks))
         snipped = [item for item in made.items() if item.form is Form.STUB]
         assert all(item.text.startswith("[...snipped...]\n") or "\n" not in item.text for item in snipped)
@@ -168,7 +168,7 @@ def test_a_nursery_in_which_nothing_can_go_is_not_asked_again_and_again():
         assert idle.asked == asked
 
 
-def test_what_is_not_worth_its_break_waits_until_a_quarter_more_has_come():
+def test_a_collection_not_worth_its_break_waits_for_a_quarter_more():
     class Oldest(Nursery):
         def collect(self, context, goal):
             yield from list(super().collect(context, goal))[:1]
@@ -183,7 +183,7 @@ def test_what_is_not_worth_its_break_waits_until_a_quarter_more_has_come():
         assert made.debt.deferred_tokens > 0
 
 
-def test_what_came_behind_a_trace_is_young_all_the_same():
+def test_content_after_a_trace_is_young_all_the_same():
     """A trace gets its id when something is dropped, later than the newest results: its number says nothing."""
 
     class Dropping(Nursery):
@@ -368,9 +368,9 @@ def test_the_reason_of_a_debt_is_gone_with_it():
         run(made, 20)
         assert made.last_result is not None
         assert (made.debt.deferred_tokens, made.debt.why) == (0, "")
-        told = made.explain()
-        assert "its break of the prompt cache: rewriting" in told
-        assert "down to 40 %" in told
+        text = made.explain()
+        assert "its break of the prompt cache: rewriting" in text
+        assert "down to 40 %" in text
 
 
 def test_young_content_stays_due_when_the_whole_window_was_not_worth_a_break():

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from gc_core.errors import LogError
 from gc_core.providers import format_named
 from gc_core.storage import search
+from gc_core.storage.audit import Finding, verify
 from gc_core.storage.journal import Journal
 from gc_core.storage.master_log import FILE_NAME, LogRecord, MasterLog
 from gc_core.storage.search import SearchIndex, index_file, indexing, ranking
@@ -113,7 +114,7 @@ def test_words_of_any_script_are_found_without_case_and_accents(session, query, 
     assert bool(session.found(query)) is found
 
 
-def test_a_phrase_is_found_in_its_order_alone(session):
+def test_a_phrase_is_found_only_in_its_order(session):
     first, second = session.user("red green blue"), session.user("blue green red")
     assert session.found('"red green"') == [first]
     assert session.found('"green red"') == [second]
@@ -168,7 +169,7 @@ def test_a_preview_shows_the_first_match_without_case_and_accents(session, query
     assert " ".join(shown.split()) in hit.preview
 
 
-def test_every_part_of_a_message_is_an_item_of_its_own(session):
+def test_every_part_of_a_message_is_a_separate_item(session):
     calls = [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "zgrep"}'}}]
     message = {"role": "assistant", "reasoning_content": "ponder", "content": "speaking", "tool_calls": calls}
     thought, said, called = session.say(message)
@@ -252,7 +253,7 @@ def test_filters_narrow_a_search(session, filters, turns):
     assert {hit.turn for hit in session.index().search("apple", **filters)} == turns
 
 
-def test_an_entity_has_to_stand_there_also_when_only_some_words_match(session):
+def test_an_entity_has_to_occur_also_when_only_some_words_match(session):
     session.user("alpha user_id")
     wanted = session.user("beta user_id")
     session.user("beta user_identity")
@@ -346,7 +347,7 @@ def test_a_part_that_became_no_item_is_passed_over(session):
     assert session.found("empty") == []
 
 
-def test_a_line_that_is_no_record_hides_nothing_behind_it(session):
+def test_a_line_that_is_not_a_record_hides_nothing_after_it(session):
     session.log.journal.append([b'{"of": "another kind"}\n'])
     behind = session.user("greengage")
     assert session.found("greengage") == [behind]
@@ -365,7 +366,7 @@ def test_catching_up_reads_each_byte_once(session):
     assert index.catch_up() == session.log.size - before
 
 
-def test_catching_up_stops_behind_the_record_that_reaches_the_most_bytes(session):
+def test_catching_up_stops_after_the_record_that_reaches_the_most_bytes(session):
     for number in range(20):
         session.user(f"text {number} " * 50)
     index, moved = session.index(), []
@@ -420,7 +421,7 @@ os.kill(os.getpid(), 9)
 
 
 @pytest.mark.parametrize("damage", ["garbage", "other_schema", "other_tables", "beyond", "within", "empty", "torn"])
-def test_an_index_that_cannot_be_used_is_made_anew(session, damage, caplog):
+def test_an_index_that_cannot_be_used_is_rebuilt(session, damage, caplog):
     wanted = session.user("medlar " * 50)
     path = session.directory / index_file.FILE_NAME
     assert session.found("medlar") == [wanted]
@@ -446,6 +447,19 @@ def test_an_index_that_cannot_be_used_is_made_anew(session, damage, caplog):
     caplog.clear()
     assert session.found("medlar") == [wanted]
     assert not caplog.text
+
+
+def test_an_index_is_rebuilt_whichever_byte_of_its_schema_is_damaged(session):
+    """SQLite quotes the schema in its error, and Python cannot decode that: UnicodeDecodeError instead of its own."""
+    wanted = session.user("medlar " * 50)
+    path = session.directory / index_file.FILE_NAME
+    assert session.found("medlar") == [wanted]
+    sound = path.read_bytes()
+    schema = range(sound.index(b"CREATE"), sound.index(b"CREATE TABLE meta") + 40)
+    for place in schema[::20]:
+        path.write_bytes(sound[:place] + b"\xc1" + sound[place + 1 :])
+        assert all(isinstance(finding, Finding) for finding in verify(session.directory))
+        assert session.found("medlar") == [wanted], (place, sound[place - 30 : place + 30])
 
 
 def test_an_index_of_another_log_is_made_anew(tmp_path, caplog):
@@ -485,7 +499,7 @@ def test_a_log_without_a_line_finds_nothing_and_grows(tmp_path):
             assert len(index.search("word")) == 1
 
 
-def test_the_files_are_the_owners_alone(session):
+def test_only_the_owner_may_read_the_files(session):
     session.user("secret")
     index = session.index()
     index.catch_up()
@@ -513,7 +527,7 @@ def patiently(reached):
     return False
 
 
-def test_the_thread_indexes_what_it_is_told_of(session):
+def test_the_thread_indexes_the_announced_records(session):
     indexer = Indexer(session.directory / index_file.FILE_NAME, session.log, OPENAI)
     index = session.index()
     for number in range(3):
@@ -598,7 +612,7 @@ def test_all_sessions_below_a_directory_are_searched(tmp_path, caplog):
     assert not list(tmp_path.rglob("index.db*"))
 
 
-def test_an_index_beside_a_log_is_used_and_catches_up(tmp_path):
+def test_an_index_next_to_a_log_is_used_and_catches_up(tmp_path):
     with contextlib.closing(Session(tmp_path)) as session:
         session.user("one")
         assert session.found("one")

@@ -19,7 +19,7 @@ ABSENT = re.compile(r"\*\*(?:not there|removed|not measured)\*\*", re.IGNORECASE
 NOTHING = "—"
 
 COMMANDS = typer.main.get_command(app)
-HEADER = ["idea", "in gc-core", "shown by", "figure"]
+HEADER = ["idea", "in gc-core", "shown by"]
 
 
 def named(page):
@@ -28,7 +28,7 @@ def named(page):
 
 
 def rows(page):
-    """The ideas of a page: the rows of all tables with the four columns."""
+    """The ideas of a page: the rows of all tables with the three columns."""
     tables = re.split(r"\n\n+", page.read_text())
     for table in tables:
         head, *lines = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()] or [[]]

@@ -65,7 +65,7 @@ def assert_sound(session, request):
 # --- N6: compactions --------------------------------------------------------------------------------------------------
 
 
-def test_what_stands_before_a_compaction_leaves_and_the_block_comes_first_verbatim():
+def test_content_before_a_compaction_leaves_and_the_block_comes_first_verbatim():
     with opened() as session:
         steps(session, 6)
         before = session.budget.total
@@ -79,7 +79,7 @@ def test_what_stands_before_a_compaction_leaves_and_the_block_comes_first_verbat
         assert_sound(session, request)
 
 
-def test_what_is_held_goes_on_behind_a_compaction():
+def test_held_content_is_carried_over_a_compaction():
     with opened() as session:
         steps(session, 3)
         (pinned,) = session.append(user("Never touch the schema."))
@@ -95,7 +95,7 @@ def test_what_is_held_goes_on_behind_a_compaction():
 
 @pytest.mark.parametrize("more", [[{"type": "text", "text": "I go on."}], use(("d", "read", {}))["content"]])
 def test_a_compaction_that_failed_leaves_with_its_reply(more):
-    """It stands for nothing, so it is collected as what it stands beside."""
+    """It replaces nothing, so it is collected like its neighbours."""
     with opened(preserve_recent_turns=0, preserve_recent_steps=1) as session:
         session.pre_send()
         session.post_turn(compacted(*more, content=None))
@@ -130,7 +130,7 @@ def test_a_second_compaction_carries_the_same_on():
         assert_sound(session, request)
 
 
-def test_memory_goes_on_behind_a_compaction():
+def test_memory_is_carried_over_a_compaction():
     with opened() as session:
         session.register_source(InstructionSource(name="notes", policy=GCPolicy.PRESERVABLE, layer=50))
         session.memory("notes", plan="Old plan.")
@@ -155,7 +155,7 @@ def test_the_log_has_all_and_recall_works():
         assert session.search("f1 39")
 
 
-def test_what_was_collected_before_a_compaction_cannot_stand_before_it_again():
+def test_content_collected_before_a_compaction_cannot_return_before_it():
     with opened(3_000) as session:
         steps(session, 20)
         assert state_of(session).done
@@ -191,7 +191,7 @@ def test_an_empty_compaction_is_refused_and_nothing_has_changed():
     assert complaints("anthropic", request.kwargs())
 
 
-def test_a_compaction_in_the_middle_of_a_reply_stands_first():
+def test_a_compaction_in_the_middle_of_a_reply_comes_first():
     with opened() as session:
         steps(session, 2)
         session.pre_send()
@@ -356,8 +356,8 @@ def test_a_change_of_tools_is_locked():
 
 def message(content, edits=None, **more):
     """A whole reply as the API sends it."""
-    told = {} if edits is None else {"context_management": {"applied_edits": edits}}
-    return {"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", **told, **more}
+    report = {} if edits is None else {"context_management": {"applied_edits": edits}}
+    return {"type": "message", "role": "assistant", "content": content, "stop_reason": "tool_use", **report, **more}
 
 
 def cleared(uses, tokens=0):
@@ -406,7 +406,7 @@ def test_the_next_report_takes_the_place_of_the_last():
         assert "itself leaves" not in session.explain()
 
 
-def test_a_message_that_tells_nothing_leaves_the_last_report_in_force():
+def test_a_message_without_a_report_leaves_the_last_one_in_force():
     with opened() as session:
         steps(session, 6)
         session.pre_send()
@@ -417,7 +417,7 @@ def test_a_message_that_tells_nothing_leaves_the_last_report_in_force():
         assert len(state_of(session).cleared) == 4
 
 
-def test_what_is_cleared_is_collected_by_nobody_again():
+def test_cleared_content_is_not_collected_again():
     class Stubs:
         def collect(self, context, goal):  # noqa: ARG002 - the protocol
             return [GCRemovalItem.stub(item, keep=0.0, reason="old") for item in context.stubbable]
@@ -438,7 +438,7 @@ def test_what_is_cleared_is_collected_by_nobody_again():
         assert session.collect_now(target_percent=0).removals == ()
 
 
-def test_excluded_tools_count_in_full_when_the_host_told():
+def test_excluded_tools_count_in_full_when_the_host_says_so():
     with opened() as session:
         session.tools([schema("read", "anthropic"), schema("note", "anthropic")])
         for place, name in enumerate(["note", "read", "note", "read", "read"]):

@@ -72,34 +72,34 @@ def resident(session, text):
 
 
 def test_three_calls_keep_a_long_loop_inside_a_small_window():
-    told = []
-    with small(2_000, on_event=told.append) as session:
+    events = []
+    with small(2_000, on_event=events.append) as session:
         requests = rounds(session, 40)
         assert all(request.tokens <= 2_000 for request in requests)
         assert all(complaints("openai", request.kwargs()) == [] for request in requests)
         assert all(request.messages[0] == user("Do it.") for request in requests)
-        assert len(collections(told)) > 2
+        assert len(collections(events)) > 2
         assert session.plugins.failures == []
 
 
-def test_what_was_sent_stands_until_a_collection_and_a_collection_is_one_break():
-    told, breaks, seen, sent = [], 0, 0, []
-    with small(2_000, on_event=told.append) as session:
+def test_a_sent_request_stays_until_a_collection_and_a_collection_is_one_break():
+    events, breaks, seen, sent = [], 0, 0, []
+    with small(2_000, on_event=events.append) as session:
         for request in rounds(session, 40):
             now = [canonical(message) for message in request.messages]
             breaks += now[: len(sent)] != sent
             sent = now
-        seen = len(collections(told))
+        seen = len(collections(events))
     assert 0 < breaks <= seen
 
 
-def test_a_collection_is_told_from_beginning_to_end_in_order():
-    told = []
-    with small(2_000, on_event=told.append) as session:
+def test_the_events_of_a_collection_come_in_order():
+    events = []
+    with small(2_000, on_event=events.append) as session:
         rounds(session, 12)
-    start = names(told).index("CollectionStarted")
-    assert names(told)[start : start + 3] == ["CollectionStarted", "CollectionFinished", "BudgetUpdated"]
-    started, finished, updated = told[start : start + 3]
+    start = names(events).index("CollectionStarted")
+    assert names(events)[start : start + 3] == ["CollectionStarted", "CollectionFinished", "BudgetUpdated"]
+    started, finished, updated = events[start : start + 3]
     assert finished.result.reason is started.goal.reason is GCTriggerReason.THRESHOLD
     assert updated.tokens == finished.result.tokens_after < finished.result.tokens_before
 
@@ -164,7 +164,7 @@ def test_a_closed_session_refuses_every_call_and_says_which():
             getattr(session, name)(*arguments)
 
 
-def test_leaving_the_block_after_close_is_no_error():
+def test_leaving_the_block_after_close_is_not_an_error():
     with small() as session:
         session.close()
 
@@ -281,8 +281,8 @@ def test_preservable_content_goes_only_at_pressure(pressure, gone):
 
 def test_a_turn_limit_takes_the_oldest_turn_and_not_on_every_send_from_then_on():
     """W35: turns were counted that could not leave, so it fired on every send."""
-    told = []
-    with small(100_000, max_turns=4, preserve_recent_turns=1, on_event=told.append) as session:
+    events = []
+    with small(100_000, max_turns=4, preserve_recent_turns=1, on_event=events.append) as session:
         for turn in range(8):
             session.append(user(f"request {turn}"))
             for step in range(3):
@@ -291,48 +291,48 @@ def test_a_turn_limit_takes_the_oldest_turn_and_not_on_every_send_from_then_on()
                 session.append(result(f"c{turn}{step}", lines(40, f"t{turn}")))
             session.pre_send()
             session.post_turn(answer("Done."))
-        assert {found.reason for found in collections(told)} == {GCTriggerReason.TURN_LIMIT}
-        assert len(collections(told)) <= 5
-        assert sum(isinstance(event, CollectionStarted) for event in told) <= 8
+        assert {found.reason for found in collections(events)} == {GCTriggerReason.TURN_LIMIT}
+        assert len(collections(events)) <= 5
+        assert sum(isinstance(event, CollectionStarted) for event in events) <= 8
         assert not resident(session, "t0 1 of")
         assert resident(session, "t7 1 of")
 
 
 def test_a_turn_limit_that_pins_make_unreachable_is_not_tried_on_every_send():
-    told = []
-    with small(100_000, max_turns=2, pinned_turn_indices=(0, 1, 2, 3, 4), on_event=told.append) as session:
+    events = []
+    with small(100_000, max_turns=2, pinned_turn_indices=(0, 1, 2, 3, 4), on_event=events.append) as session:
         for turn in range(5):
             session.append(user(f"request {turn}"))
             for step in range(4):
                 session.pre_send()
                 session.post_turn(call((f"c{turn}{step}", "read", {})))
                 session.append(result(f"c{turn}{step}", lines(40, f"t{turn}")))
-        assert sum(isinstance(event, CollectionStarted) for event in told) <= 5
-        assert collections(told) == []
+        assert sum(isinstance(event, CollectionStarted) for event in events) <= 5
+        assert collections(events) == []
 
 
 def test_a_collection_that_could_free_only_crumbs_is_deferred_and_explained():
-    told = []
-    with small(10_000, counter=Letters(), on_event=told.append, preserve_recent_steps=1) as session:
+    events = []
+    with small(10_000, counter=Letters(), on_event=events.append, preserve_recent_steps=1) as session:
         session.append(user("u" * 7_900))
         session.append(call(("c1", "read", {})))
         session.append(result("c1", "r" * 250))
         session.append(answer("a"))
         before = rendered(session)
         session.pre_send()
-        (deferred,) = [event.result for event in told if isinstance(event, CollectionDeferred)]
-        assert collections(told) == []
+        (deferred,) = [event.result for event in events if isinstance(event, CollectionDeferred)]
+        assert collections(events) == []
         assert rendered(session) == before
         assert (deferred.changed, deferred.tokens_before) == (False, deferred.tokens_after)
         assert "not worth" in session.explain()
-        told.clear()
+        events.clear()
         session.pre_send()
-        assert told == []
+        assert events == []
 
 
 def test_a_streamed_reply_crosses_the_threshold_once_a_call_and_is_collected_after_it():
-    told = []
-    with small(10_000, counter=Letters(), on_event=told.append) as session:
+    events = []
+    with small(10_000, counter=Letters(), on_event=events.append) as session:
         session.append(user("u" * 10))
         for place in range(9):
             session.append(call((f"c{place}", "read", {})))
@@ -340,8 +340,8 @@ def test_a_streamed_reply_crosses_the_threshold_once_a_call_and_is_collected_aft
         session.pre_send()
         assert session.on_stream(text="x" * 100) is False
         assert [session.on_stream(text="x" * 400) for _ in range(4)] == [False, True, True, True]
-        assert names(told).count("ThresholdCrossed") == 1
-        (crossed,) = [event for event in told if isinstance(event, ThresholdCrossed)]
+        assert names(events).count("ThresholdCrossed") == 1
+        (crossed,) = [event for event in events if isinstance(event, ThresholdCrossed)]
         assert crossed.usage >= crossed.threshold == 80
         assert session.post_turn(answer("short")) is not None
         session.pre_send()
@@ -392,7 +392,7 @@ def test_a_snapshot_is_the_budget_at_one_moment():
 
 
 def test_what_changed_since_the_last_look_is_seen():
-    """Units are kept from one collection to the next; what changes makes them anew."""
+    """Units are kept from one collection to the next; changed ones are built again."""
     with small(20_000) as session:
         session.append(user("Do it."))
         for place in range(6):
@@ -439,7 +439,7 @@ def test_a_manual_collection_goes_down_to_the_target_that_is_given():
 
 
 @pytest.mark.parametrize("target", [-1, 101, "60", True, float("nan")], ids=repr)
-def test_a_manual_target_that_is_no_percentage_is_refused(target):
+def test_a_manual_target_that_is_not_a_percentage_is_refused(target):
     with small() as session, pytest.raises(ConfigError, match="target_percent = "):
         session.collect_now(target_percent=target)
 
@@ -464,13 +464,13 @@ def test_collecting_again_with_nothing_new_is_empty():
 
 
 def test_a_dry_run_says_what_would_be_and_changes_nothing():
-    told = []
-    with small(4_000, on_event=told.append) as session:
+    events = []
+    with small(4_000, on_event=events.append) as session:
         filled(session, 3_500)
-        told.clear()
+        events.clear()
         before, budget = rendered(session), session.budget.snapshot()
         plan = session.plan(target_percent=20)
-        assert (rendered(session), session.budget.snapshot(), told) == (before, budget, [])
+        assert (rendered(session), session.budget.snapshot(), events) == (before, budget, [])
         found = session.collect_now(target_percent=20)
         assert plan.result.removals == found.removals
         assert plan.result.tokens_after == found.tokens_after
@@ -541,7 +541,7 @@ def test_a_pin_on_what_is_not_in_the_window_is_refused(item):
 
 
 @pytest.mark.parametrize("policy", ["locked", None])
-def test_a_policy_that_is_none_is_refused_and_changes_nothing(policy):
+def test_an_invalid_policy_is_refused_and_changes_nothing(policy):
     with small() as session:
         session.append(user("a"))
         before = session.budget.snapshot()
@@ -627,14 +627,14 @@ def test_a_later_change_waits_for_the_next_collection():
 
 
 def test_a_change_that_cannot_wait_takes_effect_now():
-    told = []
-    with small(on_event=told.append) as session:
+    events = []
+    with small(on_event=events.append) as session:
         session.system(base="Old.")
         rounds(session, 1)
-        told.clear()
+        events.clear()
         session.system(base="New.", refresh="now")
         assert session.pre_send().messages[0]["content"] == "New."
-        assert any(isinstance(event, BudgetUpdated) for event in told)
+        assert any(isinstance(event, BudgetUpdated) for event in events)
 
 
 @pytest.mark.parametrize("blank", ["", "  \n"])
@@ -701,7 +701,7 @@ def blocks_in(request):
     ]
 
 
-def test_enrichment_stands_at_the_end_and_stays_where_it_was_sent():
+def test_enrichment_is_at_the_end_and_stays_where_it_was_sent():
     with small() as session:
         session.append(user("a"))
         session.enrich(clock="12:00", weather="mild")
@@ -762,7 +762,7 @@ def test_a_text_cannot_close_its_own_frame(tag):
             assert text.split("\n")[0].count('"') == 4
 
 
-def test_a_cap_counts_the_newest_versions_alone():
+def test_a_cap_counts_only_the_newest_versions():
     with small() as session:
         session.register_source(InstructionSource(name="team", policy=PRESERVABLE, cap=60))
         session.append(user("a"))
@@ -794,7 +794,7 @@ def test_everything_that_left_is_recalled_by_its_id_as_it_arrived():
 
 
 def test_every_item_of_a_long_session_is_recalled():
-    """Messages that became no item stand in between."""
+    """Messages that became no item are in between."""
     texts = {}
     with small(100_000) as session:
         for place in range(120):
@@ -1206,15 +1206,15 @@ def test_wherever_something_fails_the_session_is_as_before_and_goes_on(where, mo
     assert raised or where not in {"counter", "log"}  # elsewhere it is guarded: the host's call goes on
 
 
-def test_a_collection_that_fails_is_told_and_the_request_goes_out_as_it_was(monkeypatch):
-    told = []
-    with small(2_000, on_event=told.append) as session:
+def test_a_failed_collection_is_reported_and_the_request_is_sent_unchanged(monkeypatch):
+    events = []
+    with small(2_000, on_event=events.append) as session:
         filled(session, 1_700)
         before = rendered(session)
         monkeypatch.setattr("gc_core.collector.collector.check_request", fused(None, Fuse(1)))
         session.pre_send()
         assert rendered(session) == before
-        (failed,) = [event for event in told if isinstance(event, CollectionFailed)]
+        (failed,) = [event for event in events if isinstance(event, CollectionFailed)]
         assert isinstance(failed.error, Bang)
         assert "Bang" in session.explain()
 

@@ -110,7 +110,7 @@ def test_one_item_is_exactly_its_text(directory):
     assert done.stdout == "\n".join(f"line {place} of f0" for place in range(60))
 
 
-def test_several_items_are_told_apart(directory):
+def test_several_items_are_printed_under_their_ids(directory):
     assert run("recall", directory, "i1", "i4").stdout == "[i1]\nRequest 0: ünbeirrt.\n\n[i4]\nAnswer 0.\n"
     assert run("recall", directory, "i4-i5").stdout == "[i4]\nAnswer 0.\n\n[i5]\nRequest 1: ünbeirrt.\n"
 
@@ -129,7 +129,7 @@ def test_a_range_where_no_line_stands_is_an_error(directory):
     assert failed(run("recall", directory, f"{FILE_NAME}:3-9"), "bytes 3-9")
 
 
-def test_a_lone_surrogate_is_recalled_as_it_came_and_exported_as_it_is_sent(tmp_path):
+def test_a_lone_surrogate_is_recalled_unchanged_and_exported_as_it_is_sent(tmp_path):
     with GCSession(CONFIG, directory=tmp_path / "odd") as session:
         session.append({"role": "user", "content": "half \ud83d of a letter"})
     done = run("recall", tmp_path / "odd", "i1")
@@ -171,7 +171,7 @@ def test_filters_narrow_a_search(directory, options, turns):
     assert all(entry["session"] == str(directory) for entry in found)
 
 
-def test_nothing_found_is_no_error(directory):
+def test_nothing_found_is_not_an_error(directory):
     done = run("search", directory, "xylophone")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "nothing found\n")
 
@@ -503,7 +503,7 @@ def test_where_there_is_no_session_it_says_so(tmp_path, command, name, said):
 
 
 @pytest.mark.parametrize("command", [("undo", "{}"), ("verify", "{}"), ("purge", "{}", "--match", "text", "--yes")])
-def test_a_file_is_no_session_to_change_or_verify(foreign, command):
+def test_a_file_is_not_a_session_to_change_or_verify(foreign, command):
     assert failed(reading(command, foreign), "is a file")
 
 

@@ -266,6 +266,6 @@ def test_the_documents_example_can_be_loaded(toml):
     assert (config.context_limit, config.threshold_percent, config.tools["get_licence"]) == (200_000, 75, "exclude")
 
 
-def test_keys_outside_the_table_are_no_silent_defaults(toml):
+def test_keys_outside_the_table_do_not_become_silent_defaults(toml):
     with pytest.raises(ConfigError, match=r"no table \[gc\].*context_limit"):
         load(toml("context_limit = 1000"))

@@ -46,7 +46,7 @@ def reads(simulator, sent, at=0.0, **options):
 # -- at marks --------------------------------------------------------------------------------------------------------
 
 
-def test_what_stands_behind_the_last_mark_is_fresh():
+def test_tokens_after_the_last_mark_are_fresh():
     usage = CacheSimulator(CLAUDE, COUNTER).call(request(user(text(2_000, MARK), text(500))))
     assert usage.cache_write_tokens > 2_000
     assert usage.fresh_tokens == 500
@@ -74,7 +74,7 @@ def test_a_fifth_mark_is_refused():
         CacheSimulator(CLAUDE, COUNTER).call(request(user(*(text(9, MARK) for _ in range(5)))))
 
 
-def test_an_hour_stands_before_five_minutes():
+def test_marks_of_an_hour_precede_those_of_five_minutes():
     with pytest.raises(RuleError, match="longer life"):
         CacheSimulator(CLAUDE, COUNTER).call(request(user(text(9, MARK), text(9, HOUR))))
 
@@ -112,7 +112,7 @@ def test_tools_come_before_system_and_system_before_messages():
         assert bool(reads(simulator, other)[0]) is kept
 
 
-def test_marks_and_the_shape_of_a_text_are_no_part_of_a_prefix():
+def test_marks_and_the_shape_of_a_text_are_not_part_of_a_prefix():
     simulator = CacheSimulator(SMALL, COUNTER)
     simulator.call(request(user(text(50, MARK))))
     again = request({"role": "user", "content": words(50)}, user(text(9, MARK)))

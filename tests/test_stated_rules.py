@@ -28,20 +28,105 @@ def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
     assert share(is_known(said.marker, stated([said.text])) for said in rules) >= floor
 
 
-@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.87), ("second unseen", 0.84)])
+@pytest.mark.parametrize(("half", "floor"), [("tune", 0.97), ("unseen", 0.9), ("second unseen", 0.86)])
 def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
     said = [one for one in wordings(half) if stated([one.text])]
     assert share(one.is_rule for one in said) >= floor
 
 
-@pytest.mark.parametrize("kind", ["one-time request", "pasted", "small talk", "status"])
-def test_what_lays_nothing_down_is_mostly_left_out(kind):
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [("one-time request", 0.1), ("pasted", 0.1), ("small talk", 0.12), ("status", 0.1), ("answer", 0.2)],
+)
+def test_what_lays_nothing_down_is_mostly_left_out(kind, most):
     texts = [row["text"] for row in SENTENCES if row["kind"] == kind]
-    assert share(stated([text]) for text in texts) <= 0.35
+    assert share(stated([text]) for text in texts) <= most
+
+
+def test_what_lays_something_down_is_not_left_out_with_it():
+    texts = [row["text"] for row in SENTENCES if row["kind"] == "rule"]
+    assert share(stated([text]) for text in texts) >= 0.96
+
+
+NEWS = [
+    "Die Prüferin hat die Unterlagen abgeholt.",
+    "Le fournisseur a répondu hier soir.",
+    "El técnico cambió la bombilla.",
+    "Il treno è arrivato con dieci minuti di ritardo.",
+    "O armazém confirmou a encomenda.",
+    "De bakker heeft de taarten gebracht.",
+    "Sąsiadka odebrała przesyłkę.",
+    "Водитель привёз коробки, всё подписали.",
+    "Ürünler depoya ulaştı.",
+    "荷物は倉庫に届いた。",
+]
+
+
+@pytest.mark.parametrize("text", NEWS)
+def test_news_is_no_rule_in_whatever_language_the_past_is_told(text):
+    assert form_of(text) is None
+
+
+RULES_LIKE_NEWS = [
+    "Die Preise sind auf zwei Stellen gerundet.",
+    "Les montants sont arrondis au centime.",
+    "Las fechas están en formato ISO.",
+    "Le ricevute sono numerate per anno.",
+    "Os relatórios saem às sextas.",
+    "De rapporten zijn tweetalig.",
+    "Zdjęcia są w katalogu głównym.",
+    "Правила лежат в папке docs.",
+    "Cuma günleri sürüm çıkarmıyoruz.",
+    "このリポジトリでは英語でコメントしてください。",
+    "没有测试的代码不合并",
+]
+
+
+@pytest.mark.parametrize("text", RULES_LIKE_NEWS)
+def test_what_is_the_case_is_not_taken_for_what_happened(text):
+    assert form_of(text) is not None
+
+
+QUESTIONS = ["who has the keys to the depot", "weißt du, wo der Plan liegt", "por qué tarda tanto", "dlaczego to trwa"]
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_a_question_needs_no_mark(text):
+    assert form_of(text) is None
+
+
+@pytest.mark.parametrize("text", ["What lives in vendor stays untouched.", "Wer die Tests bricht, richtet sie."])
+def test_a_clause_that_begins_like_a_question_is_none(text):
+    assert form_of(text) is not None
+
+
+CONTRACTED = [
+    "Don't touch the ledger.",
+    "We don't ship on Fridays.",
+    "I'm waiting for the depot.",
+    "The keys aren't shared.",
+    "I can't find the depot.",
+]
+
+
+@pytest.mark.parametrize("text", CONTRACTED)
+def test_an_apostrophe_left_out_changes_nothing(text):
+    assert form_of(text.replace("'", "")) is form_of(text)
+
+
+def test_a_letter_with_its_head_is_somebody_elses():
+    text = "From: office@depot.example\nSubject: Keys\n\nEvery key must be returned by noon."
+    assert stated([text]) == []
+
+
+def test_only_a_strong_word_makes_a_rule_of_something_at_hand_or_of_a_symptom():
+    weak = ["the red one is only for guests", "This error shows up only on Mondays"]
+    assert [form_of(text) for text in weak] == [None, None]
+    assert form_of("The last one out must always lock the depot.") is Form.NORM
 
 
 @pytest.mark.parametrize("half", ["tune", "unseen"])
-def test_rules_about_two_things_both_stand_however_alike_they_are(half):
+def test_similar_rules_about_two_things_both_stay(half):
     for row in rows(half):
         if row["id"].startswith("p"):
             entries = stated([row["first"]["text"], row["second"]["text"]])
@@ -82,7 +167,7 @@ def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
 
 
 @pytest.mark.parametrize("half", ["unseen"])
-def test_nine_of_ten_rules_stand_in_the_request_after_774_calls(half):
+def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
     require_corpus()
     found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))
     assert found.in_request >= 0.85 * found.rules
@@ -146,11 +231,11 @@ def test_a_sentence_shows_by_its_form_what_it_is(text, form):
         "path: 'a/b/c of the project'",
     ],
 )
-def test_the_words_of_others_are_no_rules_of_the_user(text):
+def test_the_words_of_others_are_not_rules_of_the_user(text):
     assert [each for each in sentences_in(text) if each.form is not None] == []
 
 
-def test_a_rule_behind_news_and_a_colon_is_taken_alone():
+def test_a_rule_after_news_and_a_colon_is_taken_by_itself():
     (rule,) = [
         each for each in sentences_in("We had trouble last month, so: a PR needs two approvals.") if each.form == 0
     ]
@@ -166,7 +251,7 @@ def test_a_rule_behind_news_and_a_colon_is_taken_alone():
         ("I was late, so I left it out", None),
     ],
 )
-def test_what_news_lead_to_is_heard(text, form):
+def test_a_rule_that_follows_from_news_is_found(text, form):
     (sentence,) = sentences_in(text)
     assert sentence == Sentence(text, form)
 

@@ -1,4 +1,7 @@
-"""Asked again with nothing appended, a session sends the same; and what nobody said never keeps it from sending."""
+"""
+Asked again with nothing appended, a session sends the same; and text that no one sent never keeps
+it from sending.
+"""
 
 import json
 import random
@@ -69,10 +72,13 @@ def test_a_session_that_is_opened_sends_what_it_sent_before(tmp_path, strategy):
 @pytest.mark.parametrize("shape", ["uSu", "Su", "uS", "S", "uaSu", "uSct", "uSa", "uSSu", "uSaSu", "uSctSct"])
 @pytest.mark.parametrize("rows", [125, 140, 300])
 def test_a_summary_that_is_too_large_for_the_window_leaves_it(shape, rows):
-    """As one does that was written for a larger window; nobody said it, so it is no newest input wherever it stands."""
+    """
+    As one does that was written for a larger window; no one sent it, so it is not the newest input
+    wherever it is.
+    """
     reference = Reference(tokens=9_000, first="i1", last="i9", first_turn=0, last_turn=2, recalls=False)
-    told = "\n".join(f"The file src/mod_{place}.py was read and value {place} found." for place in range(rows))
-    said = {"u": user("Go."), "S": user(reference.summary_text("summary 1", told)), "a": answer("Ok.")}
+    text = "\n".join(f"The file src/mod_{place}.py was read and value {place} found." for place in range(rows))
+    said = {"u": user("Go."), "S": user(reference.summary_text("summary 1", text)), "a": answer("Ok.")}
     said |= {"c": call(("c1", "read", {})), "t": result("c1", "x = 1")}
     with GCSession(GCConfig(context_limit=1_800, output_reservation=0)) as session:
         for letter in shape:

@@ -101,7 +101,7 @@ def test_hard_input_gets_a_valid_stub_with_a_reference(text, kind):
     assert "tokens left out: i7" in written.text
 
 
-def test_arguments_that_are_no_json_are_cut_as_text():
+def test_arguments_that_are_not_json_are_cut_as_text():
     item, written = stub("*** Begin Patch\n" + LOG * 20, kind=ItemKind.TOOL_CALL, name="apply_patch")
     assert written.tokens <= 0.35 * item.tokens
     assert "tokens left out: i7 arguments of apply_patch" in written.text
@@ -171,7 +171,7 @@ def again(item, written, keep, shown=(), **more):
 
 
 def is_in_order(kept, of):
-    """Whether each line stands among the others, in their order."""
+    """Whether each line is among the others, in their order."""
     rest = iter(of)
     return all(line in rest for line in kept)
 
@@ -209,7 +209,7 @@ def test_stubs_of_stubbed_arguments_stay_a_json_object_with_one_reference(argume
     assert second.tokens <= max(int(keep * share * item.original_tokens), smallest)
 
 
-def test_a_stub_that_told_how_its_text_began_is_not_told_of_by_the_next():
+def test_the_preview_in_a_stub_is_not_repeated_by_the_next_stub():
     """The line of a stub that keeps nothing has a preview, which the reference does not know."""
     item, first = stub('the "first" thing [of all]\n' + "and so on and so forth\n" * 80)
     assert first.text.endswith('and so on and"]')
@@ -218,7 +218,7 @@ def test_a_stub_that_told_how_its_text_began_is_not_told_of_by_the_next():
     assert second.text.count("left out") == 1
 
 
-def test_the_hint_of_a_stub_is_no_line_that_is_alive():
+def test_the_hint_of_a_stub_does_not_count_as_a_live_line():
     """The line at its end names the path that the call asked for; nothing of it may take the place of other lines."""
     reader = item_of('{"path": "src/login_page.py"}', kind=ItemKind.TOOL_CALL, name="read")
     item = item_of(f"{LOG}\nfound alpha_one\n{LOG}\nfound beta_two\n{LOG}", name="read")

@@ -1,4 +1,4 @@
-"""Suggestions: what the agent names again, or asks again, and was collected; never what stands in the window."""
+"""Suggestions: collected content that the agent names or requests again; never content in the window."""
 
 import json
 
@@ -24,7 +24,7 @@ def said(session, *named, text=None):
     session.post_turn(make(*named, text=text) if named else answer(text))
 
 
-def told(session, key, text):
+def answered(session, key, text):
     """A tool's result; returns the ids of its items."""
     openai = session.format == "openai"
     return session.append(result(key, text) if openai else results((key, text)))
@@ -32,7 +32,7 @@ def told(session, key, text):
 
 def read(session, path, text, key, tool="read_file"):
     said(session, (key, tool, {"path": path}))
-    return told(session, key, text)[0]
+    return answered(session, key, text)[0]
 
 
 def collected(session, first=0):
@@ -77,7 +77,7 @@ def test_a_result_is_preferred_to_a_mention_and_the_newest_to_an_older_one(sessi
     read(session, "src/a", HEADER, "c1")
     key = read(session, "src/b", f"# moved\n{HEADER}", "c2")
     said(session, ("c3", "grep", {"pattern": "parse_invoice_header"}), text="parse_invoice_header again")
-    told(session, "c3", "nothing")
+    answered(session, "c3", "nothing")
     collected(session)
     said(session, text="Now I call parse_invoice_header.")
     assert [suggestion.item for suggestion in suggest_recall(session)] == [key]
@@ -99,7 +99,7 @@ def test_a_name_that_the_steps_own_result_shows_is_not_missed(session):
     collected(session)
     said(session, ("c2", "grep", {"pattern": "parse_invoice_header"}))
     assert suggest_recall(session)
-    told(session, "c2", f"src/a: {HEADER}")
+    answered(session, "c2", f"src/a: {HEADER}")
     assert suggest_recall(session) == ()
 
 
@@ -115,7 +115,7 @@ def test_what_was_recalled_before_is_never_suggested_in_place_of_the_original(se
     collected(session)
     tools = AgentTools(session)
     said(session, ("c2", "recall", {"reference": key}))
-    told(session, "c2", tools.call("recall", {"reference": key}))
+    answered(session, "c2", tools.call("recall", {"reference": key}))
     said(session, text="parse_invoice_header")
     auto_expand(session)
     collected(session, first=8)
@@ -123,7 +123,7 @@ def test_what_was_recalled_before_is_never_suggested_in_place_of_the_original(se
     assert [suggestion.item for suggestion in suggest_recall(session)] == [key]
 
 
-def test_an_item_that_stands_in_the_window_is_not_suggested(session):
+def test_an_item_that_is_in_the_window_is_not_suggested(session):
     read(session, "src/a", "x-parse_invoice_header", "c1")  # a name of its own, for those who look at whole words
     said(session, text="Now I call parse_invoice_header.")
     assert suggest_recall(session) == ()
@@ -166,7 +166,7 @@ def test_of_a_thousand_names_a_few_are_looked_up(session, monkeypatch):
     assert 0 < len(queries) <= MOST_LOOKED_UP
 
 
-def test_a_session_in_which_nobody_answered_suggests_nothing():
+def test_a_session_without_answers_suggests_nothing():
     with small() as session:
         assert suggest_recall(session) == ()
         session.append(user("Where is parse_invoice_header?"))
@@ -222,7 +222,7 @@ def test_a_repeated_read_leads_to_the_result_of_the_first_one(session):
 def test_a_read_is_no_longer_valid_once_another_call_named_the_file(session, tool, arguments):
     read(session, "src/a", "short text", "c1")
     said(session, ("c2", tool, arguments))
-    told(session, "c2", "ok")
+    answered(session, "c2", "ok")
     collected(session)
     said(session, ("c3", "read_file", {"path": "src/a"}))
     assert not any("answered before" in suggestion.reason for suggestion in suggest_recall(session))
@@ -236,7 +236,7 @@ def test_a_read_is_no_longer_valid_once_another_call_named_the_file(session, too
         ("view_file", {"path": "src/a"}),
     ],
 )
-def test_another_call_is_no_repetition(session, tool, arguments):
+def test_another_call_is_not_a_repetition(session, tool, arguments):
     read(session, "src/a", "short text", "c1")
     collected(session)
     said(session, ("c2", tool, arguments))
@@ -246,7 +246,7 @@ def test_another_call_is_no_repetition(session, tool, arguments):
 def test_only_reads_of_a_file_are_taken_for_repetitions(session):
     for key, (tool, arguments) in enumerate([("bash", {"command": "date"}), ("edit_file", {"path": "src/a"})]):
         said(session, (f"c{key}", tool, arguments))
-        told(session, f"c{key}", "short text")
+        answered(session, f"c{key}", "short text")
     collected(session)
     said(session, ("d1", "bash", {"command": "date"}), ("d2", "edit_file", {"path": "src/a"}))
     assert not any("answered before" in suggestion.reason for suggestion in suggest_recall(session))
@@ -256,11 +256,11 @@ def test_a_repeated_call_that_has_its_result_is_no_matter_any_more(session):
     read(session, "src/a", "short text", "c1")
     collected(session)
     said(session, ("c2", "read_file", {"path": "src/a"}))
-    told(session, "c2", "short text")
+    answered(session, "c2", "short text")
     assert suggest_recall(session) == ()
 
 
-def test_a_repeated_call_whose_result_still_stands_suggests_nothing(session):
+def test_a_repeated_call_whose_result_is_in_the_window_suggests_nothing(session):
     read(session, "src/a", "short text", "c1")
     said(session, ("c2", "read_file", {"path": "src/a"}))
     assert suggest_recall(session) == ()
@@ -300,7 +300,7 @@ def test_of_parallel_calls_each_leads_to_its_own_result(session):
 # --- auto_expand ------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_suggested_stands_at_the_end_of_the_next_request(session):
+def test_suggestions_are_at_the_end_of_the_next_request(session):
     read(session, "src/a", HEADER, "c1")
     collected(session)
     said(session, text="Now I call parse_invoice_header.")

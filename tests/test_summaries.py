@@ -155,7 +155,7 @@ def test_the_last_answer_of_a_turn_is_its_outcome():
     assert outcome.text == "The cache was cold: 9812 misses."
 
 
-def test_results_that_tell_how_a_run_ended_are_kept():
+def test_results_that_say_how_a_run_ended_are_kept():
     made = padded()
     made.call("bash", "....\n12 passed in 0.4s\n", command="pytest -q")
     made.call("bash", "[main 3f2a1bc] Fix the login\n 1 file changed", command="git commit -am x")
@@ -184,7 +184,7 @@ def test_an_error_on_something_else_stays_unresolved():
     assert "no later success was seen" in extract(made.request())
 
 
-def test_of_a_traceback_the_last_line_is_told():
+def test_the_last_line_of_a_traceback_is_quoted():
     made = padded()
     made.call(
         "bash", "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'port'", command="python a.py"
@@ -192,7 +192,7 @@ def test_of_a_traceback_the_last_line_is_told():
     assert [fact.text for fact in facts_of(made, KeptKind.ERROR)] == ["KeyError: 'port'"]
 
 
-def test_of_a_paste_the_demand_and_the_question_behind_it_are_kept():
+def test_the_demand_and_the_question_after_a_paste_are_kept():
     made = padded()
     made.user(
         "Here is the log.\n" + "GET /index 200 and you should see it\n" * 3000 + "Never restart it. What broke it?"
@@ -204,7 +204,7 @@ def test_of_a_paste_the_demand_and_the_question_behind_it_are_kept():
     assert "Never restart it. What broke it?" in asked
 
 
-def test_what_says_nothing_is_no_request():
+def test_a_message_without_content_is_not_a_request():
     made = padded()
     made.user("```\n---\n```")
     made.says("It was empty.")
@@ -240,7 +240,7 @@ def test_a_request_that_nobody_answered_is_open():
     assert "“What is the disk usage?” was asked (turn 1, i3); no answer had come." in extract(made.request())
 
 
-def test_files_are_told_with_what_was_done_to_them():
+def test_files_are_listed_with_the_actions_on_them():
     made = padded()
     made.call("Read", "x", file_path="src/app.py")
     made.call("Edit", "ok", file_path="src/app.py", old_string="x", new_string="y")
@@ -250,7 +250,7 @@ def test_files_are_told_with_what_was_done_to_them():
     assert files == {"src/app.py": "edited", "src/other.py": "read"}
 
 
-def test_a_value_that_changed_is_told_with_both():
+def test_a_changed_value_is_stated_with_both_values():
     made = padded()
     made.call("bash", "host = example\nport = 8080\n", command="cat a.ini")
     item = made.call("bash", "port: 9090", command="cat a.ini")
@@ -259,7 +259,7 @@ def test_a_value_that_changed_is_told_with_both():
     assert "`host` was" not in text
 
 
-def test_a_key_of_many_things_is_no_value_that_changed():
+def test_a_key_with_many_values_is_not_a_changed_value():
     made = padded()
     for number in range(9):
         made.call("bash", f"name = thing{number}", command="show")
@@ -312,7 +312,7 @@ def test_lines_with_most_names_per_token_are_quoted_whole():
     assert "seen build_9981 with" not in text
 
 
-def test_lines_stand_behind_the_id_of_their_item():
+def test_lines_come_after_the_id_of_their_item():
     lines = extract(log_of().request(300)).split("\n")
     place = lines.index("handler get_user_by_id at src/auth/login.py calls token_refresh_v2")
     assert lines[place - 1] == "i3 bash:"
@@ -332,7 +332,7 @@ def test_names_that_the_window_shows_elsewhere_keep_no_line():
     assert "build_9981" in text
 
 
-def test_names_that_no_line_tells_are_listed_at_the_end():
+def test_names_without_a_line_are_listed_at_the_end():
     made = padded()
     made.call("bash", "x" * 700 + " alpha_one " + "y" * 700, command="cat")
     text = extract(made.request(400))
@@ -351,7 +351,7 @@ def test_the_focus_comes_first():
     assert "database" not in one
 
 
-def test_facts_stand_in_the_order_of_time():
+def test_facts_are_in_the_order_of_time():
     made = padded()
     for number in range(1, 6):
         made.user(f"You must keep rule {number}.")
@@ -397,7 +397,7 @@ ADVERSARIAL = {
 
 
 @pytest.mark.parametrize("text", ADVERSARIAL.values(), ids=ADVERSARIAL)
-@pytest.mark.parametrize("tokens", [20, 500])
+@pytest.mark.parametrize("tokens", [20, pytest.param(500, marks=pytest.mark.slow)])
 def test_hard_input_gives_a_text_that_passes(text, tokens):
     made = padded()
     made.user(text)
@@ -484,7 +484,9 @@ def items_of(path):
     return session.items()
 
 
-@pytest.mark.parametrize("tokens", BUDGETS)
+@pytest.mark.parametrize(
+    "tokens", [20, 500, 8000, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (100, 2000))]
+)
 def test_every_extract_of_real_sessions_passes(sessions, tokens):
     for items in sessions.values():
         passes(request_of(items, tokens, names=names_of(items), focus="login flight skill"))

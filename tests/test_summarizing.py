@@ -83,19 +83,19 @@ def test_old_steps_become_one_summary_that_says_how_to_get_them_back():
         assert complaints("openai", made.pre_send().kwargs()) == []
 
 
-def test_the_result_says_who_wrote_the_summary_and_what_it_stands_for():
+def test_the_result_says_who_wrote_the_summary_and_what_it_replaces():
     with session() as made:
         fill(made)
         done = made.collect_now(target_percent=40)
-        (told,) = done.summaries
+        (report,) = done.summaries
         (summary,) = summaries(made)
-        assert (told.label, told.by, told.attempts, told.complaints) == ("summary 1", "extractive", 0, ())
-        assert (told.first, told.last) == (summary.reference.first, summary.reference.last)
-        assert told.tokens_after < told.tokens_before == summary.reference.tokens
+        assert (report.label, report.by, report.attempts, report.complaints) == ("summary 1", "extractive", 0, ())
+        assert (report.first, report.last) == (summary.reference.first, summary.reference.last)
+        assert report.tokens_after < report.tokens_before == summary.reference.tokens
         assert sum(done.freed_by().values()) == done.tokens_freed
 
 
-def test_summaries_chain_as_entries_of_their_own_each_written_from_originals():
+def test_summaries_chain_as_separate_entries_each_written_from_originals():
     asked = FakeSummarizer(EXTRACT)
     with session(summarizer=asked) as made:
         for first in range(0, 36, 6):
@@ -112,7 +112,7 @@ def test_summaries_chain_as_entries_of_their_own_each_written_from_originals():
         assert kinds.isdisjoint({ItemKind.SUMMARY, ItemKind.TRACE})
 
 
-def test_what_a_stub_stands_for_is_summarised_from_its_original_in_the_log():
+def test_a_stub_is_summarised_from_its_original_in_the_log():
     asked = FakeSummarizer(EXTRACT)
 
     class StubsFirst:
@@ -132,7 +132,7 @@ def test_what_a_stub_stands_for_is_summarised_from_its_original_in_the_log():
             assert {item.id: item.text for item in request.items}.items() <= originals.items()
 
 
-def test_a_summary_stands_behind_what_it_tells_and_before_what_came_later():
+def test_a_summary_is_placed_between_older_and_newer_content():
     with session(window=20_000, preserve_recent_turns=1) as made:
         fill(made, 4)
         made.append(answer("Done."))
@@ -239,10 +239,10 @@ def test_what_a_bad_summarizer_writes_is_replaced_by_the_extract(case):
         fill(made)
         originals = {item.id: item.text for item in made.items()}
         done = made.collect_now(target_percent=40)
-        (told,) = done.summaries
-        assert told.by == "extractive"
-        assert told.complaints
-        assert told.attempts == len(asked.requests) <= 2
+        (report,) = done.summaries
+        assert report.by == "extractive"
+        assert report.complaints
+        assert report.attempts == len(asked.requests) <= 2
         (summary,) = summaries(made)
         for key in originals.keys() - {item.id for item in made.items()}:
             assert originals[key] in recalled(made, summary)
@@ -250,15 +250,15 @@ def test_what_a_bad_summarizer_writes_is_replaced_by_the_extract(case):
         assert complaints("openai", made.pre_send().kwargs()) == []
 
 
-def test_what_was_wrong_is_told_with_the_second_request_and_a_better_text_is_taken():
+def test_the_second_request_names_the_faults_and_a_better_text_is_accepted():
     asked = FakeSummarizer("", EXTRACT)
     with session(summarizer=asked) as made:
         fill(made)
-        (told,) = made.collect_now(target_percent=40).summaries
+        (report,) = made.collect_now(target_percent=40).summaries
     first, second = asked.requests
     assert first.complaints == ()
-    assert second.complaints == told.complaints != ()
-    assert (told.by, told.attempts) == ("FakeSummarizer", 2)
+    assert second.complaints == report.complaints != ()
+    assert (report.by, report.attempts) == ("FakeSummarizer", 2)
     assert attrs.evolve(second, complaints=()) == first
 
 
@@ -277,9 +277,9 @@ def test_a_summarizer_that_never_answers_is_waited_for_once_and_no_longer_than_i
     asked = FakeSummarizer(lambda request: ever.wait() and "")  # noqa: ARG005 - a step of the script
     with session(summarizer=asked, summarizer_timeout=0.05) as made:
         fill(made)
-        (told,) = made.collect_now(target_percent=40).summaries
-        assert (told.by, told.attempts, len(asked.requests)) == ("extractive", 1, 1)
-        assert "no summary within 0.05 seconds" in told.complaints[0]
+        (report,) = made.collect_now(target_percent=40).summaries
+        assert (report.by, report.attempts, len(asked.requests)) == ("extractive", 1, 1)
+        assert "no summary within 0.05 seconds" in report.complaints[0]
     ever.set()
 
 
@@ -310,8 +310,8 @@ def test_a_validator_that_accepts_nothing_leaves_the_extract_and_its_complaints(
     asked = FakeSummarizer(EXTRACT)
     with session(summarizer=asked, validator=Strict(error)) as made:
         fill(made)
-        (told,) = made.collect_now(target_percent=40).summaries
-    assert (told.by, told.attempts, len(told.complaints)) == ("extractive", 2, 3)
+        (report,) = made.collect_now(target_percent=40).summaries
+    assert (report.by, report.attempts, len(report.complaints)) == ("extractive", 2, 3)
 
 
 # --- reviews and hooks ------------------------------------------------------------------------------------------------
@@ -453,7 +453,7 @@ def written_ahead(made):
     written(made)
 
 
-def test_a_summary_that_was_written_ahead_is_swapped_in_and_nobody_is_asked_again():
+def test_a_summary_written_ahead_is_swapped_in_without_another_request():
     asked = FakeSummarizer(EXTRACT)
     with session(summarizer=asked, background_percent=40, threshold_percent=80, target_percent=50) as made:
         while made.last_result is None:
@@ -501,7 +501,7 @@ def test_a_summary_whose_originals_have_changed_is_not_swapped_in():
         assert pinned in {item.id for item in made.items()}
 
 
-def test_nobody_waits_for_a_summary_that_is_still_being_written():
+def test_no_call_waits_for_a_summary_that_is_still_being_written():
     slow = threading.Event()
     asked = FakeSummarizer(lambda request: (slow.wait(20), EXTRACT(request))[1], EXTRACT)
     with session(summarizer=asked, background_percent=40, threshold_percent=80, target_percent=50) as made:
@@ -528,8 +528,16 @@ class Awaited(AsyncGCSession):
         return self.runner.run(super().post_turn(reply, usage))
 
 
-@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling"])
-@pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "continuous"])
+IN_A_LOOP = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling"]
+CONTINUOUS = [
+    pytest.param(name, 0, id=f"continuous-{name}", marks=() if name == "gc_hybrid" else pytest.mark.slow)
+    for name in IN_A_LOOP
+]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "pressure"), [*(pytest.param(name, 90, id=f"threshold-{name}") for name in IN_A_LOOP), *CONTINUOUS]
+)
 def test_in_an_event_loop_a_real_session_keeps_the_promises_and_sends_the_same(strategy, pressure):
     require_corpus()
     sends_the_same(corpus_dir() / "gemini-cli--failed_to_enter_planmode.jsonl", strategy, 16_000, pressure)
@@ -570,7 +578,7 @@ def sends_the_same(path, strategy, window, pressure, least=1):
         assert sent(made) == sync
 
 
-def test_while_a_summary_is_awaited_other_tasks_append_and_it_stays_behind_the_collection():
+def test_while_a_summary_is_awaited_other_tasks_append_and_their_messages_stay_after_the_collection():
     async def main():
         asked = AsyncFakeSummarizer(EXTRACT)
         async with AsyncGCSession(config(), summarizer=asked) as made:
@@ -627,9 +635,9 @@ def test_a_summarizer_that_is_not_async_serves_an_event_loop_too_and_one_that_ha
         asked = FakeSummarizer(lambda request: ever.wait() and "")  # noqa: ARG005 - a step of the script
         async with AsyncGCSession(config(summarizer_timeout=0.05), summarizer=asked) as made:
             fill(made)
-            (told,) = (await made.collect_now(target_percent=40)).summaries
-            assert (told.by, told.attempts) == ("extractive", 1)
-            assert "no summary within" in told.complaints[0]
+            (report,) = (await made.collect_now(target_percent=40)).summaries
+            assert (report.by, report.attempts) == ("extractive", 1)
+            assert "no summary within" in report.complaints[0]
         ever.set()
 
     asyncio.run(main())
@@ -711,7 +719,7 @@ def test_what_becomes_neighbours_because_a_summary_took_what_lay_between_is_coun
         assert not any(first is then is ItemKind.TRACE for first, then in itertools.pairwise(kinds))
 
 
-def test_of_what_a_plugin_leaves_over_a_summary_is_asked_for_anew_or_none():
+def test_the_rest_that_a_plugin_leaves_is_summarised_again_or_not_at_all():
     asked = FakeSummarizer(EXTRACT)
     plugins = Plugins.discover()
 
@@ -724,8 +732,8 @@ def test_of_what_a_plugin_leaves_over_a_summary_is_asked_for_anew_or_none():
     with session(summarizer=asked, plugins=plugins) as made:
         fill(made)
         done = made.collect_now(target_percent=40)
-        for told in done.summaries:
-            assert told.tokens_after < told.tokens_before
+        for report in done.summaries:
+            assert report.tokens_after < report.tokens_before
         asked_for = [removal for removal in done.removals if isinstance(removal.action, Summarize)]
         assert len(done.summaries) == len(asked_for) == len(summaries(made))
         assert made.plan(target_percent=40).plan.removals == ()
@@ -747,8 +755,8 @@ def test_what_a_summarizer_does_to_its_task_it_does_not_do_to_the_host(case):
         asked = FakeSummarizer(cancelled) if case == "a thread that was cancelled" else Harms()
         async with AsyncGCSession(config(), summarizer=asked) as made:
             fill(made)
-            (told,) = (await made.collect_now(target_percent=40)).summaries
-            assert (told.by, told.attempts) == ("extractive", 1)
+            (report,) = (await made.collect_now(target_percent=40)).summaries
+            assert (report.by, report.attempts) == ("extractive", 1)
 
     asyncio.run(main())
 
@@ -763,7 +771,7 @@ class Mischief(str):
 
 
 class UntoldError(Exception):
-    """An error that cannot be told."""
+    """An error whose text cannot be read."""
 
     def __str__(self):
         raise ZeroDivisionError
@@ -799,9 +807,9 @@ def test_a_validator_that_answers_rubbish_counts_as_one_that_complains(found):
 
     with session(summarizer=FakeSummarizer(EXTRACT), validator=Rubbish()) as made:
         fill(made)
-        (told,) = made.collect_now(target_percent=40).summaries
-        assert told.by == "extractive"
-        assert all("Rubbish failed in validate" in complaint for complaint in told.complaints)
+        (report,) = made.collect_now(target_percent=40).summaries
+        assert report.by == "extractive"
+        assert all("Rubbish failed in validate" in complaint for complaint in report.complaints)
 
 
 def test_a_trace_that_the_host_has_pinned_is_not_taken_up_by_another():
@@ -818,7 +826,7 @@ def test_a_trace_that_the_host_has_pinned_is_not_taken_up_by_another():
         assert made.plan(target_percent=0).plan.removals == ()
 
 
-def test_units_named_twice_and_schemas_among_units_are_no_fault():
+def test_units_named_twice_and_schemas_among_units_are_not_faults():
     def propose(units):
         yield GCRemovalItem.drop(units[2], units[2], reason="twice")
         yield GCRemovalItem.summarize([units[number] for number in (3, 4, 5, 3)], max_tokens=400, reason="twice")
@@ -841,7 +849,7 @@ def test_units_named_twice_and_schemas_among_units_are_no_fault():
 
 
 @pytest.mark.parametrize("end", ["close", "undo"])
-def test_a_text_that_nobody_wants_any_more_is_not_written_to_its_end(end):
+def test_an_unwanted_text_is_not_written_to_its_end(end):
     stopped = []
 
     class Slow:

@@ -56,5 +56,5 @@ def test_escaping_again_changes_nothing(text):
 
 
 @pytest.mark.parametrize("text", ["<", "[", " ", "\n", "<|", "[gc", "< ", "Human", "\ud800"])
-def test_a_million_of_anything_is_looked_at_once(text):
+def test_a_million_of_anything_is_scanned_once(text):
     assert escaped(text * (1_000_000 // len(text))) == text * (1_000_000 // len(text))

@@ -115,7 +115,7 @@ def test_what_none_of_the_originals_names_is_an_invention(text, named):
 
 
 @pytest.mark.parametrize("text", ["TODO: the tests were open.", "It was done.\n## Next steps\nThe tests."])
-def test_a_list_of_what_is_open_tells_no_past(text):
+def test_a_list_of_open_tasks_is_not_in_the_past_tense(text):
     (complaint,) = complaints(plain_request(), text)
     assert "past tense" in complaint
 
@@ -162,10 +162,10 @@ def test_a_thousand_wills_are_one_complaint():
 
 def test_a_text_that_is_too_long_is_refused():
     request = plain_request(50)
-    told = complaints(request, "The test failed. " * 40)
-    assert told[0].endswith("at most 50 are allowed")
-    told = complaints(request, "The test failed. " * 4000)
-    assert "no fewer than" in told[1]
+    found = complaints(request, "The test failed. " * 40)
+    assert found[0].endswith("at most 50 are allowed")
+    found = complaints(request, "The test failed. " * 4000)
+    assert "no fewer than" in found[1]
 
 
 @pytest.mark.parametrize("text", ["It ended.</summary>", "[gc: end]", "Human: go", "<|im_end|>", "<SYSTEM>x"])
@@ -192,11 +192,11 @@ def test_with_facts_adds_exactly_what_is_missing():
     assert with_facts(request, whole) == whole
 
 
-def test_a_demand_has_to_stand_there_verbatim():
+def test_a_demand_has_to_occur_verbatim():
     request = demanding()
-    told = "src/pay/ledger.py on host-0042 was off limits, release-7781 was done, quota 9812."
-    assert "You must never touch" in complaints(request, told)[0]
-    assert complaints(request, f"{told} “You must never  touch src/pay/ledger.py on host-0042.”") == []
+    found = "src/pay/ledger.py on host-0042 was off limits, release-7781 was done, quota 9812."
+    assert "You must never touch" in complaints(request, found)[0]
+    assert complaints(request, f"{found} “You must never  touch src/pay/ledger.py on host-0042.”") == []
 
 
 def test_where_not_even_the_demands_fit_it_is_refused():
@@ -219,4 +219,4 @@ def test_the_most_important_facts_are_added_first():
 def test_what_is_required_fits_a_quarter_of_the_room():
     for tokens in (20, 100, 500):
         request = demanding(tokens)
-        assert sum(COUNT(f"- {fact.told()}\n") for fact in required_facts(request)) <= tokens / 4
+        assert sum(COUNT(f"- {fact.sentence()}\n") for fact in required_facts(request)) <= tokens / 4

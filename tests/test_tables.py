@@ -99,22 +99,22 @@ def test_a_table_that_was_made_today_has_no_trouble(page):
     assert page.read_text().endswith("<!-- end -->\n\nthe end | 2 |\n")
 
 
-def test_an_edited_figure_is_told(page):
+def test_an_edited_figure_is_found(page):
     page.write_text(page.read_text().replace("| 1 |", "| 2 |"))
     assert troubles(page, behaviour="aa") == ["was edited by hand"]
 
 
-def test_a_table_whose_strategies_or_sessions_are_others_since_is_told(page):
+def test_a_table_whose_strategies_or_sessions_have_changed_is_found(page):
     assert troubles(page, behaviour="ac") == troubles(page, behaviour="aa", corpus="bc")
     assert troubles(page, behaviour="ac") == ["is older than what it depends on"]
 
 
-def test_a_stamp_without_the_behaviour_is_none(page):
+def test_a_stamp_without_the_behaviour_is_invalid(page):
     put(page, "make it", "| 1 |")
     assert troubles(page, behaviour="aa") == ["is older than what it depends on"]
 
 
-def test_a_table_as_of_a_commit_has_to_tell_its_readers(page):
+def test_a_table_as_of_a_commit_has_to_say_so(page):
     put(page, "make it", "| 1 |", {"as-of": "abc1234"})
     assert troubles(page, behaviour="zz") == ["does not tell its readers that it is as of commit abc1234"]
     put(page, "make it", "As of 2026-01-01, commit abc1234.\n\n| 1 |", {"as-of": "abc1234"})

@@ -285,7 +285,7 @@ def test_a_decision_keeps_its_reasons_from_the_thinking_that_led_to_it_and_the_s
     assert [reason.item for reason in decision.reasons] == ["i2", "i3"]
 
 
-def test_thinking_of_another_unit_is_no_reason():
+def test_thinking_of_another_unit_is_not_a_reason():
     talk = Talk()
     talk.user("Speed it up.")
     talk.call("read", path="a.py", thinking="Because lookups dominate, a dict is needed.")
@@ -327,7 +327,7 @@ def test_what_is_chosen_in_the_words_of_recorded_sessions_is_a_decision(by, text
 
 
 @pytest.mark.parametrize(("by", "text"), NO_CHOICES)
-def test_what_is_only_looked_at_or_offered_is_no_decision(by, text):
+def test_an_option_that_is_only_considered_or_offered_is_not_a_decision(by, text):
     talk = Talk()
     getattr(talk, by)(text)
     assert talk.state().decisions_made == ()
@@ -387,7 +387,7 @@ PLANS = [
 
 
 @pytest.mark.parametrize(("tool", "arguments"), PLANS)
-def test_a_plan_tool_tells_the_sub_goals_and_their_status(tool, arguments):
+def test_a_plan_tool_states_the_sub_goals_and_their_status(tool, arguments):
     talk = Talk()
     talk.user("Do A and B.")
     talk.call(tool, **arguments)
@@ -423,7 +423,7 @@ def test_a_list_in_a_text_is_a_plan_where_it_has_boxes_or_is_announced(text):
     assert [goal.status for goal in talk.state().sub_goals] == [COMPLETED, PENDING]
 
 
-def test_a_list_that_nobody_calls_a_plan_is_none():
+def test_a_list_that_is_not_called_a_plan_is_not_a_plan():
     talk = Talk()
     talk.user("What is there?")
     talk.says("I found two files:\n1. a.py\n2. b.py")
@@ -433,7 +433,7 @@ def test_a_list_that_nobody_calls_a_plan_is_none():
 # --- what was touched -------------------------------------------------------------------------------------------------
 
 
-def test_files_have_the_state_of_what_was_done_last_and_tell_who_changed_them():
+def test_files_have_the_state_of_the_last_action_and_name_who_changed_them():
     talk = Talk()
     talk.user("Fix it.")
     talk.call("read", path="src/a.py")
@@ -504,7 +504,7 @@ def test_a_rule_holds_longer_than_a_wish(text, strength):
     assert strength_of(Constraint(text=text, item="i1", turn=0)) is strength
 
 
-def test_a_yes_to_one_step_is_no_decision_for_good_and_one_with_its_reason_is():
+def test_a_yes_to_one_step_is_not_a_lasting_decision_and_one_with_its_reason_is():
     def strength(text, by):
         return strength_of(Decision(text=text, item="i1", turn=0, by=by))
 
@@ -518,7 +518,7 @@ def test_a_yes_to_one_step_is_no_decision_for_good_and_one_with_its_reason_is():
 # --- errors -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_error_is_overcome_by_the_next_success_and_tells_what_was_done_between():
+def test_an_error_is_overcome_by_the_next_success_and_names_the_actions_between():
     talk = Talk()
     talk.user("Build it.")
     failed = talk.call("bash", "Error: Cannot find module 'left-pad'", failed=True, command="npm run build")
@@ -534,15 +534,15 @@ def test_an_error_is_overcome_by_the_next_success_and_tells_what_was_done_betwee
     assert state.tool_usage_stats["bash"] == values.ToolStats(calls=4, failures=2)
 
 
-def test_the_assistants_word_of_how_it_was_overcome_stands_with_the_error():
+def test_the_assistants_explanation_of_the_fix_is_with_the_error():
     talk = Talk()
     talk.user("Start it.")
     talk.call("bash", "Error: connect ECONNREFUSED 127.0.0.1:6379", failed=True, command="npm start")
     start = talk.call("bash", "redis started", command="redis-server --daemonize yes")
     talk.call("bash", "listening", command="npm start")
-    told = talk.says("The ECONNREFUSED error on 6379 was fixed by starting redis first.")
+    statement = talk.says("The ECONNREFUSED error on 6379 was fixed by starting redis first.")
     (error,) = talk.state().error_patterns
-    assert (error.resolution.item, error.resolution.text) == (told.id, told.text)
+    assert (error.resolution.item, error.resolution.text) == (statement.id, statement.text)
     assert error.resolution.after_item == start.call
 
 
@@ -575,7 +575,7 @@ def test_what_was_said_of_how_a_failure_was_overcome_is_known_again_when_it_come
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 
-TOLD_ERRORS = [
+REPORTED_ERRORS = [
     "The bug is that `runEnableInteractive` doesn't receive the parameter.",
     "Tests pass, but the linter complains about the repeated string.",
     "There are 3 integration test failures.",
@@ -584,13 +584,13 @@ TOLD_ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("text", TOLD_ERRORS)
-def test_an_error_that_is_told_is_one_until_the_assistant_says_that_it_goes_well(text):
+@pytest.mark.parametrize("text", REPORTED_ERRORS)
+def test_a_reported_error_lasts_until_the_assistant_reports_success(text):
     talk = Talk()
     talk.user("Add the flag.")
-    told = talk.says(text)
+    statement = talk.says(text)
     (error,) = talk.state().error_patterns
-    assert (error.item, error.tool, error.in_force) == (told.id, "", True)
+    assert (error.item, error.tool, error.in_force) == (statement.id, "", True)
     talk.call("edit", path="a.py", new="x")
     better = talk.says("All tests pass now.")
     (error,) = talk.state().error_patterns
@@ -598,7 +598,7 @@ def test_an_error_that_is_told_is_one_until_the_assistant_says_that_it_goes_well
 
 
 @pytest.mark.parametrize("text", ["No errors were found.", "Let me check if there is an issue.", "This might fail."])
-def test_what_might_be_wrong_is_no_error(text):
+def test_a_possible_problem_is_not_an_error(text):
     talk = Talk()
     talk.says(text)
     assert talk.state().error_patterns == ()

@@ -74,7 +74,7 @@ def test_a_session_that_is_opened_again_reads_on_where_its_state_ended(tmp_path)
         assert sum(SEEN) == 24
 
 
-def test_a_result_behind_the_end_of_the_file_finds_its_call(tmp_path):
+def test_a_result_after_the_end_of_the_file_finds_its_call(tmp_path):
     with session_in(tmp_path) as session:
         talk(session, 1)
         call = {"name": "bash", "arguments": '{"command": "pytest"}'}
@@ -87,7 +87,7 @@ def test_a_result_behind_the_end_of_the_file_finds_its_call(tmp_path):
     assert (error.tool, error.asked) == ("bash", "pytest")
 
 
-def test_the_file_is_for_its_owner_alone_and_no_file_is_written_for_a_state_nobody_asked_for(tmp_path):
+def test_the_file_is_only_for_its_owner_and_no_file_is_written_for_an_unused_state(tmp_path):
     with session_in(tmp_path) as session:
         talk(session, 2)
     assert not (tmp_path / FILE_NAME).exists()
@@ -121,7 +121,7 @@ def spoiled(change):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "is_reported"),
     [
         (lambda path: path.write_bytes(b"{"), "cannot be read"),
         (spoiled(lambda saved: saved.update(session="another")), "of session 'another'"),
@@ -131,14 +131,14 @@ def spoiled(change):
         (spoiled(lambda saved: saved.update(version=0)), ""),
     ],
 )
-def test_a_file_that_does_not_fit_is_passed_over_and_verify_tells_of_it(tmp_path, spoil, told):
+def test_a_file_that_does_not_fit_is_skipped_and_verify_reports_it(tmp_path, spoil, is_reported):
     with session_in(tmp_path) as session:
         talk(session, 2)
         state = session.state
     spoil(tmp_path / FILE_NAME)
     found = [finding.text for finding in verify(tmp_path) if finding.file == FILE_NAME]
-    assert bool(found) == bool(told)
-    assert all(told in text for text in found)
+    assert bool(found) == bool(is_reported)
+    assert all(is_reported in text for text in found)
     with reopened(tmp_path) as session:
         assert session.state == state
         assert sum(SEEN) == 8

@@ -1,4 +1,4 @@
-"""The state of the task: asked, saved, checked, told in the window, and kept by a session."""
+"""The state of the task: extracted, saved, checked, stated in the window, and kept by a session."""
 
 import json
 import re
@@ -81,7 +81,7 @@ def test_a_state_cannot_be_changed_and_survives_json():
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"constraints": 3}', '{"unknown": 1}', '{"constraints": [{"text": 1}]}']
 )
-def test_what_is_no_saved_state_is_refused(text):
+def test_an_invalid_saved_state_is_refused(text):
     with pytest.raises(StateError, match="not a task state"):
         TaskState.from_json(text)
 
@@ -94,26 +94,26 @@ def test_the_text_of_a_recorded_session_keeps_its_bound_and_says_what_it_left_ou
     require_corpus()
     state = EXTRACTOR.extract(TaskState(), items_of(corpus_dir() / name), "Finish it.")
     for most in (0, 20, 60, 250, 1_000, 100_000):
-        told = state_text(state, most, COUNT)
-        assert told.tokens == COUNT(told.text) <= most or not told.text
-        assert told == state_text(state, most, COUNT)
-        assert set(told.left_out) <= set(KINDS)
-        assert not told.text or bool(told.left_out) == ("[gc: left out here" in told.text)
-    assert not told.left_out
+        stated = state_text(state, most, COUNT)
+        assert stated.tokens == COUNT(stated.text) <= most or not stated.text
+        assert stated == state_text(state, most, COUNT)
+        assert set(stated.left_out) <= set(KINDS)
+        assert not stated.text or bool(stated.left_out) == ("[gc: left out here" in stated.text)
+    assert not stated.left_out
     for entry in state.constraints:
-        assert not entry.in_force or f"({entry.item}" in told.text
-    body = told.text.replace("[gc: ", "")
+        assert not entry.in_force or f"({entry.item}" in stated.text
+    body = stated.text.replace("[gc: ", "")
     assert escaped(body) == body
-    assert not FORBIDDEN.search(prose_of(told.text))
+    assert not FORBIDDEN.search(prose_of(stated.text))
 
 
 def test_demands_come_first_and_every_line_names_its_item():
     state = talk().state()
-    told = state_text(state, 10_000, COUNT).text
+    stated = state_text(state, 10_000, COUNT).text
     heads = ["Demanded by", "Decided", "Failed, and not", "Planned", "Touched"]
-    assert [told.find(head) for head in heads] == sorted(told.find(head) for head in heads)
-    assert -1 not in [told.find(head) for head in heads]
-    assert all(re.match(r"\(i\d|.*? i\d", line) for line in told.splitlines() if not line.endswith(":"))
+    assert [stated.find(head) for head in heads] == sorted(stated.find(head) for head in heads)
+    assert -1 not in [stated.find(head) for head in heads]
+    assert all(re.match(r"\(i\d|.*? i\d", line) for line in stated.splitlines() if not line.endswith(":"))
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -124,20 +124,20 @@ def test_what_is_demanded_leaves_no_state_whose_room_holds_it(most):
         said.user(" ".join(f"Never open part{number + each}." for each in range(many)))
         number += many
     shown = len(sentences) * COUNT("(i1000) ") + number * COUNT("“Never open part1000.” ")
-    told = state_text(said.state(), 2 * shown, COUNT)
-    assert not told.left_out
-    assert all(f"Never open part{each}." in told.text for each in range(number))
+    stated = state_text(said.state(), 2 * shown, COUNT)
+    assert not stated.left_out
+    assert all(f"Never open part{each}." in stated.text for each in range(number))
 
 
-def test_what_one_message_demands_stands_on_one_line():
+def test_the_demands_of_one_message_are_on_one_line():
     said = Talk()
     said.user("Never touch the lock file. Tests stay offline.")
     said.user("Never push to main.")
-    told = state_text(said.state(), 1_000, COUNT).text
-    assert "(i1) “Never touch the lock file.” “Tests stay offline.”\n(i2) “Never push to main.”" in told
+    stated = state_text(said.state(), 1_000, COUNT).text
+    assert "(i1) “Never touch the lock file.” “Tests stay offline.”\n(i2) “Never push to main.”" in stated
 
 
-def test_what_is_superseded_is_not_told():
+def test_superseded_entries_are_not_stated():
     said = talk()
     said.user("Forget the rule about committing to main.")
     assert "Never commit to main" not in state_text(said.state(), 10_000, COUNT).text
@@ -151,11 +151,11 @@ def test_what_overcame_an_error_and_what_was_changed_last_have_a_share_whatever_
     files = {f"f{n}.py": EntityState(name=f"f{n}.py", kind="file", state="read", item="i9", turn=1) for n in range(200)}
     files["last.py"] = EntityState(name="last.py", kind="file", state="edited", item="i10", turn=1, changed="i10")
     state = TaskState(constraints=demands, sub_goals=goals, error_patterns=errors, entities=files)
-    told = state_text(state, 4_000, COUNT).text
-    assert "last.py" in told
-    assert told.count("it was the port") >= told.count("Do the step") >= 1
-    demanded = told.partition("Failed, and overcome")[0]
-    assert 0.5 * 4_000 < COUNT(demanded) < 0.9 * 4_000  # 60 %, and what nobody else needs
+    stated = state_text(state, 4_000, COUNT).text
+    assert "last.py" in stated
+    assert stated.count("it was the port") >= stated.count("Do the step") >= 1
+    demanded = stated.partition("Failed, and overcome")[0]
+    assert 0.5 * 4_000 < COUNT(demanded) < 0.9 * 4_000  # 60 %, and the unused rest
 
 
 def test_demands_leave_a_share_of_the_room_to_the_rest_and_take_what_that_leaves():
@@ -173,9 +173,9 @@ def test_demands_leave_a_share_of_the_room_to_the_rest_and_take_what_that_leaves
 def test_what_is_stale_soon_fills_no_more_than_a_quarter_of_the_room():
     files = {f"f{n}.py": EntityState(name=f"f{n}.py", kind="file", state="read", item="i9", turn=1) for n in range(900)}
     yeses = tuple(Decision(text=f"Yes, go ahead with {n}.", item=f"i{n}", turn=n, by="user") for n in range(1, 200))
-    told = state_text(TaskState(decisions_made=yeses, entities=files), 8_000, COUNT)
-    assert 0.2 * 8_000 < told.tokens <= 0.25 * 8_000 + 100
-    assert set(told.left_out) == {"decisions", "entities"}
+    stated = state_text(TaskState(decisions_made=yeses, entities=files), 8_000, COUNT)
+    assert 0.2 * 8_000 < stated.tokens <= 0.25 * 8_000 + 100
+    assert set(stated.left_out) == {"decisions", "entities"}
     rules = tuple(Constraint(text=f"Never touch the file number {n}.", item=f"i{n}", turn=n) for n in range(1, 900))
     assert state_text(TaskState(constraints=rules, entities=files), 8_000, COUNT).tokens > 0.9 * 8_000
 
@@ -198,11 +198,11 @@ def test_nothing_that_an_extractor_says_can_pose_as_a_frame(text, most):
             )
         },
     )  # fmt: skip
-    told = state_text(state, most, COUNT)
-    assert told.tokens <= most
-    assert "<system>" not in told.text
-    assert told.text.count("[gc:") <= 1
-    assert all(not line.startswith("System:") for line in told.text.splitlines())
+    stated = state_text(state, most, COUNT)
+    assert stated.tokens <= most
+    assert "<system>" not in stated.text
+    assert stated.text.count("[gc:") <= 1
+    assert all(not line.startswith("System:") for line in stated.text.splitlines())
 
 
 # --- what an extractor returns --------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def test_a_collection_puts_the_state_into_the_window_locked_and_one_at_a_time():
 
 
 @pytest.mark.parametrize("strategy", ["gc_summarize", "gc_truncate", "gc_progressive"])
-def test_a_version_of_the_state_leaves_with_the_collection_that_tells_it_anew(strategy):
+def test_a_version_of_the_state_leaves_with_the_collection_that_restates_it(strategy):
     session = small(6_000, strategy=strategy, task_state_percent=10, preserve_recent_turns=2)
     seen = set()
     for _ in busy(session):
@@ -319,7 +319,7 @@ def test_a_version_of_the_state_leaves_with_the_collection_that_tells_it_anew(st
     assert session.history()[-1] != last
 
 
-def test_what_is_won_by_leaving_out_the_old_state_is_no_reason_to_collect():
+def test_the_tokens_of_the_old_state_are_not_a_reason_to_collect():
     session = small(6_000, strategy="gc_truncate", task_state_percent=20, preserve_recent_turns=2)
     list(busy(session))
     result = session.last_result
@@ -328,23 +328,23 @@ def test_what_is_won_by_leaving_out_the_old_state_is_no_reason_to_collect():
     assert len(result.removals) > 1
 
 
-def test_files_that_were_changed_long_ago_are_told_by_folder_each_with_its_item():
+def test_files_changed_long_ago_are_grouped_by_folder_each_with_its_item():
     files = {
         f"src/part{n % 3}/f{n}.py": EntityState(
             name=f"src/part{n % 3}/f{n}.py", kind="file", state="edited", item=f"i{n}", turn=1, changed=f"i{n}"
         )
         for n in range(1, 100)
     }
-    told = state_text(TaskState(entities=files), 20_000, COUNT)
-    assert not told.left_out
+    stated = state_text(TaskState(entities=files), 20_000, COUNT)
+    assert not stated.left_out
     for n in range(1, 100):
-        line = next(line for line in told.text.splitlines() if re.search(rf"\bf{n}\.py\b", line))
+        line = next(line for line in stated.text.splitlines() if re.search(rf"\bf{n}\.py\b", line))
         assert re.search(rf"\bi{n}\b", line)
         assert f"src/part{n % 3}/" in line
-    assert told.tokens < sum(COUNT(f"- (i{n}) `src/part{n % 3}/f{n}.py`: edited\n") for n in range(1, 100))
+    assert stated.tokens < sum(COUNT(f"- (i{n}) `src/part{n % 3}/f{n}.py`: edited\n") for n in range(1, 100))
 
 
-def test_without_being_asked_for_nothing_of_the_state_stands_in_the_window():
+def test_unless_requested_no_state_is_in_the_window():
     session = small(6_000, strategy="gc_summarize", preserve_recent_turns=2)
     list(busy(session))
     assert session.last_result is not None
@@ -472,7 +472,7 @@ def rubbish(self, state, items, objective):  # noqa: ARG001 - the protocol
 
 
 @pytest.mark.parametrize("extract", [contradicting, raising, rubbish])
-def test_an_extractor_that_fails_or_contradicts_itself_is_told_and_the_cores_own_stands_in(extract):
+def test_an_extractor_that_fails_or_contradicts_itself_is_reported_and_replaced_by_the_cores_own(extract):
     cls = type("Bad", (), {"extract": extract})
     session = small(plugins=with_extractor(cls), strategy="none", state_extractor="mine")
     for place in range(5):
@@ -495,7 +495,7 @@ def test_a_name_that_nothing_offers_is_refused_when_the_session_is_made():
 
 
 @pytest.mark.parametrize("policy", [policy for policy in GCPolicy if policy is not GCPolicy.LOCKED])
-def test_nobody_else_may_have_the_source_of_the_state(policy):
+def test_the_source_of_the_state_is_reserved(policy):
     taken = InstructionSource(name="task_state", policy=policy)
 
     class Brings:

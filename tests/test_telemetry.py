@@ -1,4 +1,4 @@
-"""Telemetry, with the real OpenTelemetry SDK: spans, metrics, ids in ledger and log, and nothing where nobody asks."""
+"""Telemetry, with the real OpenTelemetry SDK: spans, metrics, ids in ledger and log, and nothing unless requested."""
 
 import asyncio
 import json
@@ -50,8 +50,8 @@ WITHOUT = textwrap.dedent("""
 """)
 
 
-class Heard:
-    """Providers of the SDK that keep what they are told."""
+class Exporters:
+    """Providers of the SDK that keep their exports."""
 
     def __init__(self):
         self.exporter, self.reader = InMemorySpanExporter(), InMemoryMetricReader()
@@ -67,8 +67,8 @@ class Heard:
 
     def points(self, name):
         """The measurements of an instrument, each with its attributes."""
-        told = self.reader.get_metrics_data()
-        scopes = [] if told is None else [scope for each in told.resource_metrics for scope in each.scope_metrics]
+        data = self.reader.get_metrics_data()
+        scopes = [] if data is None else [scope for each in data.resource_metrics for scope in each.scope_metrics]
         metrics = [metric for scope in scopes for metric in scope.metrics if metric.name == name]
         return [point for metric in metrics for point in metric.data.data_points]
 
@@ -82,8 +82,8 @@ class Heard:
 
 
 @pytest.fixture
-def heard():
-    return Heard()
+def exporters():
+    return Exporters()
 
 
 def pair(span):
@@ -118,14 +118,14 @@ def replay(session, messages):
 def replayed():
     """A recorded session, replayed; with what was heard of it."""
     require_corpus()
-    heard, transcript = Heard(), read_transcript(corpus_dir() / SESSION)
+    exporters, transcript = Exporters(), read_transcript(corpus_dir() / SESSION)
     config = GCConfig(strategy="gc_hybrid", context_limit=16_000, output_reservation=0, summarizer="extractive")
     session = GCSession(config, format=transcript.format, model="gpt-4o")
-    heard.instrument(session)
+    exporters.instrument(session)
     results, calls = replay(session, transcript.messages)
     assert results
     assert session.plugins.failures == []
-    yield session, heard, results, calls
+    yield session, exporters, results, calls
     session.close()
 
 
@@ -133,8 +133,8 @@ def replayed():
 
 
 def test_the_span_of_every_ledger_record_is_exported(replayed):
-    session, heard, _, _ = replayed
-    exported = {pair(span): span for span in heard.spans()}
+    session, exporters, _, _ = replayed
+    exported = {pair(span): span for span in exporters.spans()}
     written = entries(session)
     assert len(written) > 5
     assert {entry.span for entry in written} <= exported.keys()
@@ -142,16 +142,16 @@ def test_the_span_of_every_ledger_record_is_exported(replayed):
 
 
 def test_history_shows_the_span_of_each_collection(replayed):
-    session, heard, results, _ = replayed
-    collects = [pair(span) for span in heard.spans("gc.collect") if span.attributes["gc.outcome"] == "done"]
+    session, exporters, results, _ = replayed
+    collects = [pair(span) for span in exporters.spans("gc.collect") if span.attributes["gc.outcome"] == "done"]
     assert [entry.span for entry in session.history()] == collects
     assert len(collects) == len(results)
 
 
-def test_a_collection_is_a_child_of_the_call_that_it_happened_in_and_tells_its_result(replayed):
-    _, heard, results, _ = replayed
-    names = {span.get_span_context().span_id: span.name for span in heard.spans()}
-    done = [span for span in heard.spans("gc.collect") if span.attributes["gc.outcome"] == "done"]
+def test_a_collection_is_a_child_of_the_call_that_it_happened_in_and_reports_its_result(replayed):
+    _, exporters, results, _ = replayed
+    names = {span.get_span_context().span_id: span.name for span in exporters.spans()}
+    done = [span for span in exporters.spans("gc.collect") if span.attributes["gc.outcome"] == "done"]
     assert {names[span.parent.span_id] for span in done} <= {"gc.pre_send", "gc.post_turn"}
     for span, result in zip(done, results, strict=True):
         assert span.attributes["gc.reason"] == result.reason.value
@@ -162,53 +162,53 @@ def test_a_collection_is_a_child_of_the_call_that_it_happened_in_and_tells_its_r
 
 
 def test_what_was_freed_is_what_the_results_say(replayed):
-    _, heard, results, _ = replayed
+    _, exporters, results, _ = replayed
     expected = {}
     for result in results:
         for removal in result.removals:
             key = (removal.strategy or "core", removal.phase)
             expected[key] = expected.get(key, 0) + removal.tokens_freed
-    assert heard.sums("gc.freed.tokens", "gc.strategy", "gc.phase") == expected
+    assert exporters.sums("gc.freed.tokens", "gc.strategy", "gc.phase") == expected
     items = sum(len(removal.items) for result in results for removal in result.removals)
-    assert sum(heard.sums("gc.evictions", "gc.item.kind").values()) == items
-    assert ("unknown",) not in heard.sums("gc.evictions", "gc.item.kind")
+    assert sum(exporters.sums("gc.evictions", "gc.item.kind").values()) == items
+    assert ("unknown",) not in exporters.sums("gc.evictions", "gc.item.kind")
 
 
 def test_collections_are_counted_by_reason(replayed):
-    _, heard, results, _ = replayed
-    counted = heard.sums("gc.collections", "gc.reason", "gc.outcome")
+    _, exporters, results, _ = replayed
+    counted = exporters.sums("gc.collections", "gc.reason", "gc.outcome")
     reasons = {result.reason.value for result in results}
     expected = {(reason, "done"): sum(result.reason.value == reason for result in results) for reason in reasons}
     assert {key: value for key, value in counted.items() if key[1] == "done"} == expected
 
 
 def test_utilisation_by_source_and_policy_adds_up_to_the_budget(replayed):
-    session, heard, _, _ = replayed
-    percent = heard.sums("gc.window.utilisation", "gc.source", "gc.policy")
+    session, exporters, _, _ = replayed
+    percent = exporters.sums("gc.window.utilisation", "gc.source", "gc.policy")
     assert sum(percent.values()) == pytest.approx(session.budget.utilisation)
     usable = session.config.usable
     for source in session.snapshot()["sources"]:
-        told = sum(value for (name, _), value in percent.items() if name == source["key"])
-        assert told == pytest.approx(100 * source["tokens"] / usable)
+        exported = sum(value for (name, _), value in percent.items() if name == source["key"])
+        assert exported == pytest.approx(100 * source["tokens"] / usable)
 
 
 def test_levels_and_tiers_hold_the_conversation(replayed):
-    session, heard, _, _ = replayed
+    session, exporters, _, _ = replayed
     units = session.view().units
-    levels = heard.sums("gc.level.tokens", "gc.level")
+    levels = exporters.sums("gc.level.tokens", "gc.level")
     assert levels.keys() == {("L0",), ("L1",), ("L2",), ("L3",)}
     assert sum(levels.values()) == sum(unit.tokens for unit in units if unit.items[0].source == "conversation")
-    tiers = heard.sums("gc.tier.tokens", "gc.tier")
+    tiers = exporters.sums("gc.tier.tokens", "gc.tier")
     assert tiers["hot",] == levels["L0",]
     assert tiers["warm",] == levels["L1",] + levels["L2",] + levels["L3",] > 0
-    ratios = heard.sums("gc.level.ratio", "gc.level")
+    ratios = exporters.sums("gc.level.ratio", "gc.level")
     assert ratios["L0",] == pytest.approx(1.0)
     assert ratios["L2",] > 1.0
 
 
 def test_every_call_of_the_model_has_a_span_by_the_conventions(replayed):
-    session, heard, _, calls = replayed
-    chats = heard.spans("chat gpt-4o")
+    session, exporters, _, calls = replayed
+    chats = exporters.spans("chat gpt-4o")
     assert len(chats) == calls
     reported = [span for span in chats if "gen_ai.usage.input_tokens" in span.attributes]
     assert len(reported) == calls // 10
@@ -218,25 +218,25 @@ def test_every_call_of_the_model_has_a_span_by_the_conventions(replayed):
         assert span.attributes["gen_ai.provider.name"] == "openai"
         assert span.attributes["gen_ai.conversation.id"] == store_of(session).session
         assert span.end_time >= span.start_time
-    (read,) = heard.sums("gen_ai.client.token.usage", "gen_ai.operation.name").values()
+    (read,) = exporters.sums("gen_ai.client.token.usage", "gen_ai.operation.name").values()
     tokens = sum(span.attributes["gen_ai.usage.input_tokens"] + 20 for span in reported)
     assert read == tokens
-    cache = heard.sums("gc.cache.tokens", "gc.cache.kind")
+    cache = exporters.sums("gc.cache.tokens", "gc.cache.kind")
     assert sum(cache.values()) == tokens - 20 * len(reported)
     assert cache["read",] == sum(span.attributes["gen_ai.usage.cache_read.input_tokens"] for span in reported)
 
 
-def test_importance_is_told_from_0_to_1_of_at_most_256_items_a_collection(replayed):
-    _, heard, results, _ = replayed
-    points = heard.points("gc.importance")
+def test_importance_is_reported_from_0_to_1_for_at_most_256_items_a_collection(replayed):
+    _, exporters, results, _ = replayed
+    points = exporters.points("gc.importance")
     assert 0 < sum(point.count for point in points) <= 256 * len(results)
     assert min(point.min for point in points) >= 0
     assert max(point.max for point in points) <= 1
 
 
 def test_attributes_are_names_and_numbers_and_none_is_long(replayed):
-    _, heard, _, _ = replayed
-    values = [value for span in heard.spans() for value in span.attributes.values()]
+    _, exporters, _, _ = replayed
+    values = [value for span in exporters.spans() for value in span.attributes.values()]
     texts = [text for value in values for text in (value if isinstance(value, tuple) else [value])]
     assert max(len(text) for text in texts if isinstance(text, str)) <= 32
 
@@ -248,7 +248,7 @@ class Model(FakeSummarizer):
     summarization_model = "anthropic/claude-small"
 
 
-def test_summaries_have_spans_with_what_they_took_and_complaints_are_counted(heard):
+def test_summaries_have_spans_with_what_they_took_and_complaints_are_counted(exporters):
     def paid(request):
         request.spent(300, 40)
         request.spent(100, 10)
@@ -257,19 +257,19 @@ def test_summaries_have_spans_with_what_they_took_and_complaints_are_counted(hea
     config = GCConfig(strategy="gc_summarize", context_limit=4_000, output_reservation=0)
     asked = Model("", paid)
     with GCSession(config, summarizer=asked, model="gpt-4o") as session:
-        heard.instrument(session)
+        exporters.instrument(session)
         rounds(session, 30)
         outcomes = session.last_result.summaries
-    spans = heard.spans("chat anthropic/claude-small")
-    collects = {span.get_span_context().span_id for span in heard.spans("gc.collect")}
+    spans = exporters.spans("chat anthropic/claude-small")
+    collects = {span.get_span_context().span_id for span in exporters.spans("gc.collect")}
     assert {span.parent.span_id for span in spans} <= collects
-    assert len(spans) == len(asked.requests) == sum(heard.sums("gc.summary.attempts", "gc.summary.by").values())
-    assert sum(heard.sums("gc.summary.failures", "gc.summary.by").values()) >= 1
+    assert len(spans) == len(asked.requests) == sum(exporters.sums("gc.summary.attempts", "gc.summary.by").values())
+    assert sum(exporters.sums("gc.summary.failures", "gc.summary.by").values()) >= 1
     assert outcomes
-    told = spans[1].attributes
-    assert (told["gen_ai.usage.input_tokens"], told["gen_ai.usage.output_tokens"]) == (400, 50)
-    assert told["gen_ai.provider.name"] == "anthropic"
-    by_model = heard.sums("gen_ai.client.token.usage", "gen_ai.request.model", "gen_ai.token.type")
+    exported = spans[1].attributes
+    assert (exported["gen_ai.usage.input_tokens"], exported["gen_ai.usage.output_tokens"]) == (400, 50)
+    assert exported["gen_ai.provider.name"] == "anthropic"
+    by_model = exporters.sums("gen_ai.client.token.usage", "gen_ai.request.model", "gen_ai.token.type")
     assert by_model["anthropic/claude-small", "input"] == 400 * (len(spans) - 1)
 
 
@@ -279,74 +279,74 @@ class Refuses:
         return Inconsistency(reason=f"it says {SECRET}") if SECRET in json.dumps(reply) else None
 
 
-def test_errors_are_told_by_their_type_alone(heard):
+def test_errors_are_reported_only_by_their_type(exporters):
     plugins = Plugins.discover()
     plugins.register(Refuses(), name="refuses")
     with small(plugins=plugins, recovery_strategy="raise") as session:
-        heard.instrument(session)
+        exporters.instrument(session)
         with pytest.raises(MessageError):
             session.append({"role": SECRET, "content": SECRET})
         session.append(user(f"The password is {SECRET}."))
         session.pre_send()
         with pytest.raises(InconsistentReplyError):
             session.post_turn(answer(SECRET))
-    (failed,) = [span for span in heard.spans("gc.append") if span.status.status_code is trace.StatusCode.ERROR]
+    (failed,) = [span for span in exporters.spans("gc.append") if span.status.status_code is trace.StatusCode.ERROR]
     assert failed.attributes["error.type"] == "FieldError"
-    assert [span.attributes.get("error.type") for span in heard.spans("gc.post_turn")] == ["InconsistentReplyError"]
-    assert SECRET not in "".join(span.to_json() for span in heard.spans())
+    assert [span.attributes.get("error.type") for span in exporters.spans("gc.post_turn")] == ["InconsistentReplyError"]
+    assert SECRET not in "".join(span.to_json() for span in exporters.spans())
 
 
-def test_recalls_and_restores_are_counted(heard):
+def test_recalls_and_restores_are_counted(exporters):
     with small() as session:
-        heard.instrument(session)
+        exporters.instrument(session)
         rounds(session, 40)
         gone = next(item for removal in session.last_result.removals for item in removal.items)
         session.recall(gone)
         session.recall(gone)
         session.restore(gone)
-        assert heard.sums("gc.recalls", "gc.recall.by") == {("recall",): 2, ("restore",): 1}
+        assert exporters.sums("gc.recalls", "gc.recall.by") == {("recall",): 2, ("restore",): 1}
 
 
-def test_a_refused_request_ends_its_call_with_an_error(heard):
+def test_a_refused_request_ends_its_call_with_an_error(exporters):
     with small() as session:
-        heard.instrument(session)
+        exporters.instrument(session)
         rounds(session, 15)
         session.pre_send()
         refused = RuntimeError(
             "This model's maximum context length is 3000 tokens. However, you requested 3500 tokens."
         )
         session.recover(refused)
-        assert [span.attributes.get("error.type") for span in heard.spans("chat")][-1] == "context_length_exceeded"
+        assert [span.attributes.get("error.type") for span in exporters.spans("chat")][-1] == "context_length_exceeded"
 
 
-def test_calls_that_write_nothing_have_no_span(heard):
+def test_calls_that_write_nothing_have_no_span(exporters):
     with small() as session:
-        heard.instrument(session)
+        exporters.instrument(session)
         rounds(session, 3)
-        before = len(heard.spans())
+        before = len(exporters.spans())
         session.view(), session.items(), session.snapshot(), session.explain(), session.on_stream(text="Well")
         session.history(), session.plan(), session.cache, session.debt, session.profile
-        assert len(heard.spans()) == before
+        assert len(exporters.spans()) == before
 
 
-def test_a_span_of_the_host_is_the_parent_and_stays_current(heard):
+def test_a_span_of_the_host_is_the_parent_and_stays_current(exporters):
     with small() as session:
-        heard.instrument(session)
-        with heard.tracers.get_tracer("host").start_as_current_span("step") as step:
+        exporters.instrument(session)
+        with exporters.tracers.get_tracer("host").start_as_current_span("step") as step:
             rounds(session, 1)
             assert trace.get_current_span() is step
-        parents = {span.parent.span_id for span in heard.spans("gc.append", "gc.pre_send", "gc.post_turn", "chat")}
+        parents = {span.parent.span_id for span in exporters.spans("gc.append", "gc.pre_send", "gc.post_turn", "chat")}
         assert parents == {step.get_span_context().span_id}
     assert CURRENT.get() is None
 
 
-def test_an_async_session_has_the_same_spans_and_tasks_do_not_mix(heard):
+def test_an_async_session_has_the_same_spans_and_tasks_do_not_mix(exporters):
     async def run():
         wide = {"gc_summarize": {"keep": 0.2, "max_summary_tokens": 4_000}}
         limits = {"context_limit": 4_000, "output_reservation": 0, "threshold_percent": 80.0, "pressure_percent": 90.0}
         config = GCConfig(strategy="gc_summarize", reread_guard="off", strategies=wide, **limits)
         async with AsyncGCSession(config, summarizer=AsyncFakeSummarizer()) as session:
-            heard.instrument(session)
+            exporters.instrument(session)
             session.append(user("Do it."))
             for place in range(60):
                 session.append(user(f"{place} " + "word " * 60))
@@ -363,28 +363,30 @@ def test_an_async_session_has_the_same_spans_and_tasks_do_not_mix(heard):
         return f"aside {place}"
 
     written = asyncio.run(run())
-    exported = {pair(span): span for span in heard.spans()}
+    exported = {pair(span): span for span in exporters.spans()}
     assert {entry.span for entry in written} <= exported.keys()
     assert CURRENT.get() is None
-    calls = {span.get_span_context().span_id: span.name for span in heard.spans()}
-    parents = {calls[span.parent.span_id] for span in heard.spans("gc.summary") if span.parent}
+    calls = {span.get_span_context().span_id: span.name for span in exporters.spans()}
+    parents = {calls[span.parent.span_id] for span in exporters.spans("gc.summary") if span.parent}
     assert "gc.collect" in parents
-    assert all(span.parent is None for span in heard.spans("gc.enrich"))
-    assert len(heard.spans("chat")) == 60
+    assert all(span.parent is None for span in exporters.spans("gc.enrich"))
+    assert len(exporters.spans("chat")) == 60
 
 
-def test_two_sessions_share_the_gauges_and_each_is_told_until_it_ends(heard):
+def test_two_sessions_share_the_gauges_and_each_is_reported_until_it_ends(exporters):
     one, other = small(), small()
-    heard.instrument(one)
-    heard.instrument(other)
+    exporters.instrument(one)
+    exporters.instrument(other)
     rounds(one, 2)
     rounds(other, 5)
-    told = heard.sums("gc.window.utilisation", "gen_ai.conversation.id")
-    assert told == {(store_of(session).session,): pytest.approx(session.budget.utilisation) for session in (one, other)}
+    exported = exporters.sums("gc.window.utilisation", "gen_ai.conversation.id")
+    assert exported == {
+        (store_of(session).session,): pytest.approx(session.budget.utilisation) for session in (one, other)
+    }
     one.close()
-    assert heard.sums("gc.window.utilisation", "gen_ai.conversation.id").keys() == {(store_of(other).session,)}
+    assert exporters.sums("gc.window.utilisation", "gen_ai.conversation.id").keys() == {(store_of(other).session,)}
     other.close()
-    assert heard.points("gc.window.utilisation") == []
+    assert exporters.points("gc.window.utilisation") == []
 
 
 class Broken(SpanProcessor):
@@ -401,10 +403,10 @@ class BrokenAtEnd(Broken):
 
 
 @pytest.mark.parametrize("processor", [Broken(), BrokenAtEnd()], ids=["at_start", "at_end"])
-def test_nothing_breaks_when_an_exporter_raises(heard, processor):
-    heard.tracers.add_span_processor(processor)
+def test_nothing_breaks_when_an_exporter_raises(exporters, processor):
+    exporters.tracers.add_span_processor(processor)
     with small() as plain, small() as watched:
-        heard.instrument(watched)
+        exporters.instrument(watched)
         expected, requests = rounds(plain, 30), rounds(watched, 30)
         assert [request.messages for request in requests] == [request.messages for request in expected]
         assert watched.last_result.changed
@@ -413,33 +415,33 @@ def test_nothing_breaks_when_an_exporter_raises(heard, processor):
         assert not trace.get_current_span().get_span_context().is_valid
 
 
-def test_what_is_watched_is_sent_as_what_is_not(heard):
+def test_observed_sessions_send_the_same_requests(exporters):
     with small() as plain, small() as watched:
-        heard.instrument(watched)
+        exporters.instrument(watched)
         sent = [[request.messages for request in rounds(session, 30)] for session in (plain, watched)]
         assert sent[0] == sent[1]
 
 
-def test_stopping_ends_it_and_it_can_begin_again(heard):
+def test_stopping_ends_it_and_it_can_begin_again(exporters):
     with small() as session:
-        instrumentation = heard.instrument(session)
+        instrumentation = exporters.instrument(session)
         session.append(user("Do it."))
         session.pre_send()
         with pytest.raises(ConfigError, match="is already instrumented"):
-            heard.instrument(session)
+            exporters.instrument(session)
         instrumentation.stop()
         instrumentation.stop()
-        assert len(heard.spans("chat")) == 1
-        number = len(heard.spans())
+        assert len(exporters.spans("chat")) == 1
+        number = len(exporters.spans())
         session.post_turn(answer("Done."), usage(50))
         session.pin(turn=0)
-        assert len(heard.spans()) == number
+        assert len(exporters.spans()) == number
         assert [entry.span for entry in entries(session)][-2:] == ["", ""]
-        with heard.instrument(session):
+        with exporters.instrument(session):
             session.unpin(turn=0)
-        assert heard.spans("gc.unpin")
+        assert exporters.spans("gc.unpin")
     with pytest.raises(SessionClosedError):
-        heard.instrument(session)
+        exporters.instrument(session)
 
 
 def test_without_a_provider_nothing_is_written_and_all_goes_on():
@@ -451,9 +453,9 @@ def test_without_a_provider_nothing_is_written_and_all_goes_on():
         assert {entry.span for entry in entries(session)} == {""}
 
 
-def test_a_session_that_is_opened_again_reads_the_spans_and_is_the_same(heard, tmp_path):
+def test_a_session_that_is_opened_again_reads_the_spans_and_is_the_same(exporters, tmp_path):
     with small(directory=tmp_path) as session:
-        heard.instrument(session)
+        exporters.instrument(session)
         rounds(session, 30)
         messages, history = session.pre_send().messages, session.history()
     with GCSession.open(tmp_path) as again:
@@ -470,12 +472,12 @@ def test_a_ledger_line_without_a_span_is_as_it_was():
     assert Entry.read(spanned).line() == spanned
 
 
-def test_log_lines_carry_session_trace_and_span_while_watched_and_only_then(heard, caplog):
-    caplog.set_level(logging.INFO, logger="gc_core")  # whatever another test has told this logger
+def test_log_lines_carry_session_trace_and_span_while_watched_and_only_then(exporters, caplog):
+    caplog.set_level(logging.INFO, logger="gc_core")  # whatever level another test has set
     with small() as session:
         rounds(session, 30)
         assert "trace_id" not in caplog.text
-        heard.instrument(session)
+        exporters.instrument(session)
         caplog.clear()
         session.collect_now(target_percent=10)
         (line,) = [record.getMessage() for record in caplog.records if record.gc_event == "collection finished"]

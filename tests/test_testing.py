@@ -491,7 +491,7 @@ def test_a_bad_strategy_fails_by_the_rule_that_names_its_fault(bad):
     assert "seed" in str(failure.value) or bad in {TakesNoGoal, TakesBadOptions, Remembers, RemembersInItsClass}
 
 
-def test_a_strategy_under_another_name_is_told():
+def test_a_strategy_under_another_name_is_reported():
     contract = contract_of(Largest, name="gc_truncate")
     with pytest.raises(AssertionError, match="'gc_truncate' is"):
         contract.test_is_found_under_its_name()
@@ -512,8 +512,8 @@ def test_a_weakened_rule_is_skipped_and_says_why():
 @pytest.mark.parametrize(
     ("weakened", "said"),
     [
-        ({"test_no_such_rule": "why"}, "is no rule here"),
-        ({ON_RULES: "why"}, "is no rule here"),
+        ({"test_no_such_rule": "why"}, "is not a rule here"),
+        ({ON_RULES: "why"}, "is not a rule here"),
         ({FreesNothing.fault: ""}, "has no reason"),
         ({FreesNothing.fault: " \n"}, "has no reason"),
         ({FreesNothing.fault: None}, "expected the reason in words"),

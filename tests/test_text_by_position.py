@@ -23,14 +23,14 @@ COUNTER = TiktokenCounter()
 TEXT = " ".join(f"reading{number}" for number in range(400))
 BASE64 = base64.b64encode(b"%PDF-1.7 " + bytes(range(256)) * 40).decode()
 
-# Ids, names of at most 64 letters, addresses of files, and what stands beside a text and is none.
+# Ids, names of at most 64 letters, addresses of files, and fields next to a text that are not text.
 NOT_READ = re.compile(
     r"(^|\.)(id|call_id|tool_use_id|tool_call_id|file_id|caller_id|tool_id|container_id|approval_request_id|tab_id"
     r"|download_id|name|tool_name|server_name|mcp_server_name|toolset_name|server_label|namespace|media_type|mime_type"
     r"|citations|annotations|logprobs|caller|cache_control|prompt_cache_breakpoint"
     r"|(image_)?url|file_uri|thought_signature|video_metadata|media_resolution|part_metadata|stop_reason|partial_args)(\.|$)"
 )
-# What no text can be made of: see test_what_is_no_text_is_priced_as_ever.
+# What no text can be made of: see test_content_that_is_not_text_is_priced_as_before.
 BYTES = re.compile(
     r"source\.data$|file_data$|input_audio\.data$|inline_data\.data$|encrypted_(content|stdout)$|signature$"
     r"|redacted_thinking\.data$|image_generation_call\.result$"
@@ -66,7 +66,7 @@ def as_message(format_name, value):
 
 
 REFUSED = ("ChatCompletionFunctionMessageParam", "ItemReference")
-"""The legacy message of a function; an item that only the provider has, told by its id alone."""
+"""The legacy message of a function; an item that only the provider has, named only by its id."""
 
 SDK = {
     "openai": ChatCompletionMessageParam,
@@ -109,34 +109,34 @@ def test_every_text_that_an_sdk_lets_be_sent_is_counted_as_text(format_name):
 # -- JSON of a tool ----------------------------------------------------------------------------------------------------
 
 
-def gemini_result(told):
-    return {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": told}}]}
+def gemini_result(data):
+    return {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": data}}]}
 
 
 CARRIERS = {
     "a result of Gemini": ("gemini", gemini_result),
     "arguments of Gemini": (
         "gemini",
-        lambda told: {"role": "model", "parts": [{"functionCall": {"name": "look", "args": told}}]},
+        lambda data: {"role": "model", "parts": [{"functionCall": {"name": "look", "args": data}}]},
     ),
     "arguments of Anthropic": (
         "anthropic",
-        lambda told: {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "look", "input": told}]},
+        lambda data: {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "look", "input": data}]},
     ),
     "a server tool's arguments": (
         "anthropic",
-        lambda told: {
+        lambda data: {
             "role": "assistant",
-            "content": [{"type": "server_tool_use", "id": "c", "name": "web_search", "input": told}],
+            "content": [{"type": "server_tool_use", "id": "c", "name": "web_search", "input": data}],
         },
     ),
     "a block that nobody knows": (
         "anthropic",
-        lambda told: {"role": "user", "content": [{"type": "hologram", "payload": told}]},
+        lambda data: {"role": "user", "content": [{"type": "hologram", "payload": data}]},
     ),
-    "an item that nobody knows": ("responses", lambda told: {"type": "hologram", "payload": told}),
-    "a call that nobody knows": ("responses", lambda told: {"type": "dive_call", "call_id": "c", "plan": told}),
-    "a part that nobody knows": ("gemini", lambda told: {"role": "model", "parts": [{"hologram": told}]}),
+    "an item that nobody knows": ("responses", lambda data: {"type": "hologram", "payload": data}),
+    "a call that nobody knows": ("responses", lambda data: {"type": "dive_call", "call_id": "c", "plan": data}),
+    "a part that nobody knows": ("gemini", lambda data: {"role": "model", "parts": [{"hologram": data}]}),
 }
 
 
@@ -144,8 +144,8 @@ CARRIERS = {
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_no_key_inside_of_json_makes_a_text_cheap(carrier, number):
     format_name, message = CARRIERS[carrier]
-    for told in (HOSTILE[number](TEXT), {"deeper": [{"still": HOSTILE[number](TEXT)}]}):
-        assert read(format_name, message(told)) >= size(TEXT)
+    for data in (HOSTILE[number](TEXT), {"deeper": [{"still": HOSTILE[number](TEXT)}]}):
+        assert read(format_name, message(data)) >= size(TEXT)
 
 
 @pytest.mark.parametrize("kind", ["hologram", "video_url"])
@@ -357,7 +357,7 @@ NO_TEXT = {
 
 
 @pytest.mark.parametrize("name", NO_TEXT)
-def test_what_is_no_text_is_priced_as_ever(name):
+def test_content_that_is_not_text_is_priced_as_before(name):
     """Images by their size, bytes at a token for each fifty of them."""
     format_name, message, bounds = NO_TEXT[name]
     least, most = bounds or (len(BASE64) // 50, len(BASE64) // 50 + 80)

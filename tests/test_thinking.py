@@ -1,4 +1,4 @@
-"""Thinking of earlier turns goes with other removals, behind the first change only, where the rules allow it."""
+"""Thinking of earlier turns goes with other removals, only after the first change, where the rules allow it."""
 
 import pytest
 
@@ -72,7 +72,7 @@ def test_the_newest_turns_keep_their_thinking(format_name, keep, left):
         plan = made.plan(target_percent=0)
         done = made.collect_now(target_percent=0)
         assert plan.plan.tokens == done.tokens_after == made.budget.total
-        # Behind the first change: the thought that led to the first call stands before it.
+        # After the first change: the thought that led to the first call comes before it.
         first = [0] if keep is not None else []
         assert thinking_turns(made) == first + left
         assert_valid(made)
@@ -141,7 +141,7 @@ def test_a_pinned_turn_keeps_its_thinking():
         assert thinking_turns(made) == [0, 1, 1, 3, 3]
 
 
-def test_where_the_model_binds_thinking_all_of_it_goes_behind_the_change_whatever_is_kept():
+def test_where_the_model_binds_thinking_all_of_it_goes_after_the_change_whatever_is_kept():
     with session(model=BINDS, turn=1, keep_thinking_turns=None) as made:
         made.collect_now(target_percent=0)
         assert thinking_turns(made) == [0, 0, 1]
@@ -174,7 +174,7 @@ class DropsEnrichment:
                 yield GCRemovalItem.drop(unit, reason="old")
 
 
-def test_thinking_of_a_reply_that_goes_on_behind_a_block_goes_with_the_block():
+def test_thinking_of_a_reply_that_continues_after_a_block_goes_with_the_block():
     config = GCConfig(context_limit=100_000, output_reservation=0, auto_trigger=False)
     thought = {"type": "thinking", "thinking": "Think. " * 20, "signature": "c2ln"}
     with GCSession(config, format="anthropic", model=BINDS, strategy=DropsEnrichment()) as made:

@@ -77,7 +77,7 @@ def test_counts_hard_input_in_under_two_seconds(name, kind):
     counter = TiktokenCounter(name=name)
     counter.count("load the vocabulary")
     text = ISSUE[kind]()
-    start = time.process_time()  # not the clock on the wall: other tests run beside this one
+    start = time.process_time()  # not the wall clock: other tests run at the same time
     assert counter.count(text) > 0
     assert time.process_time() - start < 2.0
 

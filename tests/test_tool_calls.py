@@ -92,7 +92,7 @@ def test_a_read_says_which_lines_it_asks_for(arguments, lines):
     assert ToolCall.of(call("Read", json.dumps(arguments))).lines == lines
 
 
-def test_a_read_of_a_part_is_no_read_of_the_whole():
+def test_a_partial_read_is_not_a_read_of_the_whole():
     assert ToolCall.of(call("Read", '{"file_path": "a.py"}')).is_whole
     assert not ToolCall.of(call("Read", '{"file_path": "a.py", "offset": 10}')).is_whole
     assert not ToolCall.of(call("bash", '{"command": "head -20 a.py"}')).is_whole

@@ -71,10 +71,10 @@ def test_a_block_that_would_not_fit_whatever_left_is_shortened_and_reported(form
 def test_the_history_does_not_leave_for_a_block_that_has_to_be_shortened_anyway():
     with small(8_000) as session:
         rounds(session, 6, size=60)
-        stood = [item.id for item in session.items()]
+        placed = [item.id for item in session.items()]
         session.enrich(docs=lines(20_000))
         assert_sound(session, session.pre_send())
-        assert [item.id for item in session.items()][: len(stood)] == stood
+        assert [item.id for item in session.items()][: len(placed)] == placed
 
 
 def test_a_shortened_block_that_is_given_again_word_for_word_is_not_sent_again():
@@ -173,7 +173,7 @@ def test_what_was_sent_is_not_taken_back():
         assert "Stays." in text_of(session.pre_send())
 
 
-def test_what_stands_before_a_reply_is_not_taken_back_though_no_pre_send_gave_it():
+def test_content_before_a_reply_is_not_withdrawn_though_no_pre_send_returned_it():
     with opened() as session:
         session.memory("locked", docs=lines(3_000))
         with pytest.raises(ContextOverflowError):
@@ -200,7 +200,7 @@ def test_a_block_that_is_taken_back_stays_so_when_the_session_is_opened_again(tm
     assert verify(tmp_path) == ()
 
 
-def test_undo_after_a_block_was_taken_back_tells_of_nothing_to_undo_or_undoes_truly():
+def test_undo_after_a_block_was_withdrawn_says_nothing_to_undo_or_really_undoes():
     with small(6_000) as session:
         session.register_source(InstructionSource(name="team", policy=GCPolicy.LOCKED))
         rounds(session, 25)
@@ -213,7 +213,7 @@ def test_undo_after_a_block_was_taken_back_tells_of_nothing_to_undo_or_undoes_tr
         assert_sound(session, session.pre_send())
 
 
-def test_a_call_that_is_answered_behind_an_overflow_goes_on():
+def test_a_call_answered_after_an_overflow_continues():
     with opened() as session:
         session.pre_send()
         session.post_turn(call(("c1", "read", {"path": "a.py"})))

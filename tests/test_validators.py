@@ -8,7 +8,7 @@ NO_NUMBERS = (True, False, None, "1", float("nan"), float("inf"), -float("inf"),
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
-def test_what_is_no_number_is_no_count_either(value):
+def test_something_that_is_not_a_number_is_not_a_count_either(value):
     assert not is_number(value)
     assert not is_count(value, -1)
 

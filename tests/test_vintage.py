@@ -30,7 +30,7 @@ from tests.support.inside import window_of
 
 ROOT = Path(__file__).parents[1]
 SNAPSHOT = Path(__file__).parent / "plugins" / "contract.json"
-"""What was public on the day of the freeze. Made anew only when something is added that is to be promised too."""
+"""What was public on the day of the freeze. Regenerated only when something is added that is to be promised too."""
 
 IMPLEMENTED = (
     *("GCStrategy", "Summarizer", "AsyncSummarizer", "SummarizationValidator", "ImportanceScorer", "StateExtractor"),
@@ -154,7 +154,8 @@ def test_it_implements_every_hook_with_all_its_arguments():
         assert [each for each in inspect.signature(hook).parameters if each != "self"] == arguments
 
 
-# -- what nobody may take away -----------------------------------------------------------------------------------------
+# -- what must stay
+# ------------------------------------------------------------------------------------------------------
 
 
 def parameters(function):
@@ -262,7 +263,7 @@ def sources():
 
 
 @pytest.mark.parametrize("path", [*sources(), pytest.param(Path(vintage.__file__), id="vintage")])
-def test_flagships_import_the_public_names_alone(path):
+def test_flagships_import_only_public_names(path):
     tree = ast.parse(path.read_text())
     known = {"gc_core"}
     for node in ast.walk(tree):

@@ -48,7 +48,7 @@ def at(tokens, **more):
 
 
 @pytest.mark.parametrize("name", MET)
-def test_each_wish_is_met_by_its_own_moment_alone(name):
+def test_each_wish_is_met_only_by_its_own_occasion(name):
     made = scheduler()
     goal = made.before_send(at(50_000, **MET[name]))
     assert (goal.reason.value, goal.target_tokens) == (name, 40_000)
@@ -75,7 +75,7 @@ def test_a_wish_is_met_from_its_own_number_on_or_from_the_sessions(wish, below, 
 
 
 @given(tokens=st.integers(0, 40_000), met=st.sampled_from(sorted(MET)), continuous=st.booleans())
-def test_at_or_below_the_target_no_wish_is_heard(tokens, met, continuous):
+def test_at_or_below_the_target_no_wish_is_granted(tokens, met, continuous):
     made = scheduler(pressure_percent=0 if continuous else 90)
     for goal in (made.before_send(at(tokens, **MET[met])), made.after_turn(at(tokens, **MET[met]), crossed=False)):
         assert goal is None or goal.reason not in OPPORTUNISTIC_REASONS
@@ -155,7 +155,7 @@ def reasons(events):
         (Spend(tokens=60_000), REASON.SPEND),
     ],
 )
-def test_in_a_session_each_wish_is_heard_once_and_begins_anew(wish, reason):
+def test_in_a_session_each_wish_is_granted_once_and_starts_again(wish, reason):
     events = []
     with session(Wishing((Major(target_percent=20.0), wish)), events) as made:
         made.append(user("Look at all of it."))
@@ -168,7 +168,7 @@ def test_in_a_session_each_wish_is_heard_once_and_begins_anew(wish, reason):
         assert reasons(events) == [reason]
 
 
-def test_another_objective_is_heard_once():
+def test_another_objective_is_noticed_once():
     events = []
     with session(Wishing((Major(target_percent=20.0), ObjectiveChange())), events) as made:
         made.append(user("Look at parser.py and lexer.py."))
@@ -202,8 +202,8 @@ def test_in_continuous_mode_nothing_is_wished_for_below_the_target():
             made.objective = f"Look at part_{place}.py and module_{place}.py."
             run(made, 1, first=place)
         assert reasons(events)
-        told = [event.result for event in events if isinstance(event, CollectionFinished | CollectionDeferred)]
-        assert all(each.tokens_before > each.target_tokens for each in told)
+        results = [event.result for event in events if isinstance(event, CollectionFinished | CollectionDeferred)]
+        assert all(each.tokens_before > each.target_tokens for each in results)
 
 
 def test_an_opened_session_does_not_take_its_objective_for_another_one(tmp_path):

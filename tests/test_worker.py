@@ -1,4 +1,4 @@
-"""Notes in the place of results, and the worker beside the model: whatever tools do, and whenever, nothing is lost."""
+"""Notes in the place of results, and the tool worker: whatever tools do, and whenever, nothing is lost."""
 
 import asyncio
 import contextlib
@@ -125,7 +125,7 @@ def test_a_condensed_session_is_undone_redone_restored_and_resumed_as_any(form, 
         assert_books_are_right(once_more)
 
 
-def test_a_result_that_was_sent_is_condensed_too_and_the_break_is_told():
+def test_a_sent_result_is_condensed_too_and_the_break_is_reported():
     with small(20_000) as session:
         asked(session)
         (first,) = batch(session, LONG)
@@ -165,7 +165,7 @@ def test_what_waited_while_something_unsent_was_condensed_waits_after_a_resume_t
 
 
 def tmp_path_copy(session, tmp_path):
-    # The search index is written by a thread of its own: what it is at now is nobody's business here.
+    # The search index is written by a separate thread: its progress does not matter here.
     return shutil.copytree(session.directory, tmp_path / "copy", ignore=shutil.ignore_patterns("index.db*"))
 
 
@@ -427,7 +427,7 @@ def in_a_loop(test):
 
 @pytest.mark.parametrize("form", FORMATS)
 @in_a_loop
-async def test_calls_run_at_the_same_time_and_results_stand_in_the_order_of_the_calls(form):
+async def test_calls_run_at_the_same_time_and_results_are_in_the_order_of_the_calls(form):
     async with desk(form) as at, at.worker() as worker:
         _, reply = await at.says(*((f"c{n}", "slow", {"name": str(n), "text": f"result {n}"}) for n in range(3)))
         answering = asyncio.ensure_future(worker.answer(reply))
@@ -765,7 +765,7 @@ async def test_a_streamed_call_starts_before_the_reply_has_ended_and_answer_take
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("text", ['{"name": "a', "[1]", "nothing", '{"name": "a"}}'])
 @in_a_loop
-async def test_arguments_that_are_no_whole_object_never_start_a_call(form, text):
+async def test_incomplete_arguments_never_start_a_call(form, text):
     async with desk(form) as at, at.worker() as worker:
         for event in events(form, ("c1", "slow", text), ("c2", "unknown", "{}")):
             worker.on_stream(event)
@@ -856,6 +856,6 @@ async def _closed_while_answering():
 
 
 def test_a_worker_that_is_closed_while_calls_run_leaves_no_task_and_no_open_call():
-    left, told = asyncio.run(_closed_while_answering())
+    left, results = asyncio.run(_closed_while_answering())
     assert left == []
-    assert told == ["failed: slow was cancelled"] * 2
+    assert results == ["failed: slow was cancelled"] * 2

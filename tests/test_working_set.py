@@ -101,7 +101,7 @@ def test_a_view_by_a_shell_command_is_a_view(agent, command):
     assert [file.name for file in agent.working.files] == ["a.py"]
 
 
-def test_a_search_that_shows_lines_of_a_file_is_no_view(agent):
+def test_a_search_that_shows_lines_of_a_file_is_not_a_view(agent):
     agent.does("Bash", f"a.py:3:{lines(3, 4)}", command="grep -n value_3 a.py")
     assert agent.working.files == ()
 
@@ -208,7 +208,7 @@ def test_stretches_hold_every_line_that_is_not_repeated_and_none_that_is(text, r
 # --- blocks ---------------------------------------------------------------------------------------------------------
 
 
-def test_blocks_stand_around_the_names_that_were_used_and_within_their_room():
+def test_blocks_surround_the_names_that_were_used_and_within_their_room():
     text = lines(0, 200)
     blocks = named_blocks(text, scan(text), frozenset({"value_100"}), 2_000)
     assert len(blocks) == 1
@@ -219,7 +219,7 @@ def test_blocks_stand_around_the_names_that_were_used_and_within_their_room():
     assert named_blocks(text, scan(text), frozenset({"value_100"}), 20) == []
 
 
-def test_a_name_on_every_line_tells_nothing():
+def test_a_name_on_every_line_distinguishes_nothing():
     text = lines(0, 50, "compute_all")
     assert named_blocks(text, scan(text), frozenset({"compute_all"}), 2_000) == []
 

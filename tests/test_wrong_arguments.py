@@ -31,7 +31,7 @@ def test_a_wrong_argument_is_named_and_changes_nothing(name):
 
 
 @pytest.mark.parametrize("model", [5, b"gpt-6", ["gpt-6"]])
-def test_a_session_of_what_is_no_model_leaves_no_files(tmp_path, model):
+def test_a_session_with_an_invalid_model_leaves_no_files(tmp_path, model):
     with pytest.raises(ConfigError, match="expected the name of a model, or None"):
         GCSession(GCConfig(), model=model, directory=tmp_path / "s")
     assert not (tmp_path / "s").exists()

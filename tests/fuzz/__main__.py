@@ -17,7 +17,7 @@ from tests.fuzz.running import run
 from tests.fuzz.shrinking import Shrinker
 from tests.fuzz.telling import as_code
 
-TELL_SECONDS = 30
+PRINT_SECONDS = 30
 BATCH = 20
 
 
@@ -26,7 +26,7 @@ class Table:
     """What all seeds showed together."""
 
     started: float = attrs.Factory(time.monotonic)
-    told: float = attrs.Factory(time.monotonic)
+    printed_at: float = attrs.Factory(time.monotonic)
     sessions: int = 0
     requests: int = 0
     overflows: int = 0
@@ -40,11 +40,11 @@ class Table:
         for kind, text in seen.breaches:
             self.counts[kind] += 1
             self.first[kind] = min(self.first.get(kind, (seen.seed, text)), (seen.seed, text))
-        if time.monotonic() - self.told > TELL_SECONDS:
-            self.told = time.monotonic()
-            self.tell()
+        if time.monotonic() - self.printed_at > PRINT_SECONDS:
+            self.printed_at = time.monotonic()
+            self.print_table()
 
-    def tell(self) -> None:
+    def print_table(self) -> None:
         seconds = time.monotonic() - self.started
         print(
             f"{self.sessions:,} sessions, {self.requests:,} requests, {self.overflows:,} overflows, "
@@ -53,7 +53,7 @@ class Table:
         )
 
     def end(self) -> int:
-        self.tell()
+        self.print_table()
         for kind, count in self.counts.most_common():
             seed, text = self.first[kind]
             print(f"{count:6,}  {kind}\n        {text[:200]!r}\n        python -m tests.fuzz --replay {seed}")

@@ -183,11 +183,11 @@ class Author:
         calls = [call for call, _ in made_calls]
         made = self.shape.reply(self.chance, self.chance.text(), calls)
         odd = made.odd or any(odd for _, odd in made_calls)
-        told = random.choices((None, 1.0, 1.2), weights=(6, 1, 1))[0]
+        factor = random.choices((None, 1.0, 1.2), weights=(6, 1, 1))[0]
         if "output" in made.payload and self.chance.one_in(6):
             self.add("call_by_item", odd=odd, items=made.payload["output"])
         else:
-            self.add("call", odd=odd, reply=made.payload, usage=told)
+            self.add("call", odd=odd, reply=made.payload, usage=factor)
         self.pending = called_in(made.payload, calls)
 
     def new_call(self) -> tuple[Call, bool]:

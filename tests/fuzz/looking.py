@@ -30,7 +30,7 @@ def look(seed: int) -> Seen:
     """Run one seed in this process."""
     try:
         made = run(make_script(seed))
-    except Exception as error:  # noqa: BLE001 - the fuzzer's own fault is told as such
+    except Exception as error:  # noqa: BLE001 - the fuzzer's own fault is reported as such
         text = "".join(traceback.format_exception(error)[-2:])
         return Seen(seed, 0, 0, ((f"the fuzzer itself: {type(error).__name__}", text[-400:]),))
     found = tuple((breach.kind, breach.text) for breach in made.breaches)

@@ -32,7 +32,7 @@ class Breach:
     text: str
 
 
-def told_alike(text: str) -> str:
+def normalised(text: str) -> str:
     """The words of an error without what differs from case to case."""
     text = re.sub(r"the (collected )?request would break \d+ rules: ", "would break: ", text)
     text = re.sub(r"'[^']*'|\"[^\"]*\"|«[^»]*»", "'…'", text.split("\n", 1)[0][:300])
@@ -43,7 +43,7 @@ def told_alike(text: str) -> str:
 
 def error_breach(error: BaseException, call: str) -> Breach:
     """An error that no page tells of for this call."""
-    words = told_alike(str(error)) if isinstance(error, gc.GCError) else ""
+    words = normalised(str(error)) if isinstance(error, gc.GCError) else ""
     kind = f"error: {type(error).__name__} from {call}" + (f": {words}" if words else "")
     return Breach(kind, f"{type(error).__name__}: {str(error)[:400]}")
 
@@ -285,11 +285,11 @@ def parsed_line(line: str) -> JSON:
 def recall_breaches(session: gc.GCSession, taken: dict[tuple[str, ...], JSON]) -> Iterator[Breach]:
     """Every text of a message comes back by the ids that append gave for it."""
     for ids, message in taken.items():
-        told = "\n".join(map(session.recall, ids))
+        recalled = "\n".join(map(session.recall, ids))
         for text in message_texts(session.format, message):
-            if text.strip() and text not in told:  # a blank text is left out on arrival
+            if text.strip() and text not in recalled:  # a blank text is left out on arrival
                 yield Breach(
-                    "lost: recall does not tell the text of a message", f"{ids}: {text[:200]!r}; {told[:200]!r}"
+                    "lost: recall does not tell the text of a message", f"{ids}: {text[:200]!r}; {recalled[:200]!r}"
                 )
                 return
 

@@ -45,11 +45,11 @@ from tests.fuzz.promises import (
     head,
     last_thinking_breaches,
     log_breaches,
+    normalised,
     reasoning_before,
     recall_breaches,
     request_breaches,
     texts_of,
-    told_alike,
     window_of,
 )
 from tests.fuzz.shapes import SHAPES
@@ -175,15 +175,15 @@ class Run:
             yield
         except documented:
             pass
-        except Exception as error:  # noqa: BLE001 - whatever comes is a breach, and is told
+        except Exception as error:  # noqa: BLE001 - every error is a breach, and is reported
             self.breach(error_breach(error, call))
 
     # -- the loop
 
     def do_append(self, message: JSON, policy: str | None, role: str) -> None:
         before = canonical(message)
-        told = {} if policy is None else {"policy": gc.GCPolicy(policy)}
-        ids = self.session.append(message, **told)
+        options = {} if policy is None else {"policy": gc.GCPolicy(policy)}
+        ids = self.session.append(message, **options)
         if canonical(message) != before:
             self.breach(Breach("changed: append changed the host's message", before[:300]))
         self.appended.append(before)
@@ -204,9 +204,9 @@ class Run:
             return
         self.sealed.take(reply)
         before = canonical(reply)
-        told = {} if usage is None else {"usage": self._usage(usage)}
+        options = {} if usage is None else {"usage": self._usage(usage)}
         self.led_to |= reasoning_before(reply)
-        self.session.post_turn(reply, **told)
+        self.session.post_turn(reply, **options)
         self.replied = True
         self.newest_reply = reply
         self.appended.append(before)
@@ -273,8 +273,8 @@ class Run:
 
     def _room(self, request: gc.Request) -> int:
         """Tokens that the request may have by our count: usage reports may say that the provider counts fewer."""
-        told = self.session.port.estimate(request.tokens)
-        return int(self.usable * max(1.0, request.tokens / max(1, told)))
+        estimated = self.session.port.estimate(request.tokens)
+        return int(self.usable * max(1.0, request.tokens / max(1, estimated)))
 
     def _request(self) -> gc.Request | None:
         try:
@@ -312,7 +312,7 @@ class Run:
         held = [
             item for item in items if item.unit in units or item.fixed or (item.unit in thinking and item.kind in bound)
         ]
-        stay = {item.unit for item in items if item.unit >= newest} | beside_system(items)
+        stay = {item.unit for item in items if item.unit >= newest} | units_next_to_system(items)
         answered = [item for item in items if item.unit in stay and item.turn >= 0 and item not in held]
         lines = sum(min(item.tokens, LINE_TOKENS) if item.kind in SHORTENED else item.tokens for item in answered)
         counted, least = sum(error.owners.values()), sum(item.tokens for item in held) + lines
@@ -533,7 +533,7 @@ class Run:
             if there != window:
                 self.breach(Breach("killed: a copy of the files has another window", difference(window, there)))
             for finding in verify(copy):
-                self.breach(Breach(f"verify: {told_alike(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
+                self.breach(Breach(f"verify: {normalised(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
         finally:
             shutil.rmtree(copy, ignore_errors=True)
 
@@ -561,7 +561,7 @@ class Run:
 
     def _end(self) -> None:
         failures = () if self.over else self._failures()
-        self.breach(*(Breach(f"failures: {told}", text) for told, text in failures))
+        self.breach(*(Breach(f"failures: {plugin}", text) for plugin, text in failures))
         if not self.over:
             with self._guarded("reopen"):
                 self.do_reopen(sent=self.last is not None)
@@ -575,7 +575,7 @@ class Run:
             self._read_window()
         with self._guarded("verify"):
             for finding in verify(self.directory):
-                self.breach(Breach(f"verify: {told_alike(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
+                self.breach(Breach(f"verify: {normalised(finding.text)}", f"{finding.file}: {finding.text[:300]}"))
 
     def _read_window(self) -> None:
         """A reader of the files sees the request that was sent last."""
@@ -587,14 +587,14 @@ class Run:
             self.breach(Breach("opened: a reader sees another window", difference(self.last, now)))
 
     def _failures(self) -> list[tuple[str, str]]:
-        return [(told_alike(str(failure)), str(failure)[:400]) for failure in self.session.plugins.failures]
+        return [(normalised(str(failure)), str(failure)[:400]) for failure in self.session.plugins.failures]
 
 
-def beside_system(items: list[gc.Item]) -> set[int]:
+def units_next_to_system(items: list[gc.Item]) -> set[int]:
     """Units before and after system text inside the conversation: without them it would be in a wrong place (N4)."""
     units = list(dict.fromkeys(item.unit for item in items if item.turn >= 0))
-    told = {item.unit for item in items if item.kind is gc.ItemKind.SYSTEM_TEXT and item.turn >= 0}
-    places = [place for place, unit in enumerate(units) if unit in told]
+    system_units = {item.unit for item in items if item.kind is gc.ItemKind.SYSTEM_TEXT and item.turn >= 0}
+    places = [place for place, unit in enumerate(units) if unit in system_units]
     return {unit for place in places for unit in units[max(0, place - 1) : place + 2]}
 
 

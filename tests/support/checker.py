@@ -20,7 +20,7 @@ THINKING = ("thinking", "redacted_thinking")
 
 
 def complaints(provider: str, request: JSON, **options: Any) -> list[str]:
-    """What the provider of a format would say of this request; empty if it takes it."""
+    """The provider's complaints about this request; empty if it accepts it."""
     servers = {
         "openai": OpenAIServer,
         "anthropic": AnthropicServer,
@@ -281,7 +281,7 @@ class AnthropicServer:
         self.ids.add(block["id"])
 
     def read_place(self, index: int, messages: list[JSON]) -> None:
-        """Where a system message inside the conversation may stand."""
+        """The valid places of a system message inside the conversation."""
         role = messages[index]["role"]
         if role not in ("user", "assistant", "system"):
             self.errors.append(f"messages.{index}.role: Input should be 'user', 'assistant' or 'system'")

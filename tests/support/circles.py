@@ -36,13 +36,13 @@ class _Call:
 
     @property
     def signature(self) -> str:
-        """What makes two calls the same, however their JSON is spelled."""
+        """The identity of a call, however its JSON is spelled."""
         return f"{self.name} {json.dumps(self.args, sort_keys=True)}"
 
 
 @dataclass(frozen=True)
 class _Tongue:
-    """What people and agents say in one human language."""
+    """Sentences of people and agents in one human language."""
 
     tasks: tuple[str, ...]
     monitor: tuple[str, ...]
@@ -174,7 +174,7 @@ _TONGUES = (
     ),
 )
 
-# A template's `$name` alone stands for the value itself, within other text for the value's text.
+# A template that is only `$name` stands for the value itself, within other text for the value's text.
 _DIALECTS: tuple[dict[str, tuple[str, dict[str, Any]]], ...] = (
     {
         "read": ("Read", {"file_path": "$path", "offset": "$start", "limit": "$count"}),

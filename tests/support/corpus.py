@@ -9,7 +9,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 def corpus_dir() -> Path:
-    """The directory of the recorded sessions: ``$GC_CORPUS``, or the one shared beside the repository."""
+    """The directory of the recorded sessions: ``$GC_CORPUS``, or the one shared next to the repository."""
     return Path(os.environ.get("GC_CORPUS") or _ROOT.parent / "shared" / "corpus")
 
 

@@ -131,7 +131,7 @@ def damaged(directory, chance):
     (path,) = chance.choices(files, weights)
     before = path.read_bytes()
     lined = path.suffix in {".jsonl", ".json"}
-    kinds = [flipped, flipped, cut, hole, zeroed, inserted, gone]
+    kinds = [flipped, flipped, cut, hole, zeroed, inserted, emptied]
     kind = chance.choice(kinds + [restructured] * 8 * lined + [relined] * 4 * (path.suffix == ".jsonl"))
     after = kind(path, before, chance)
     if path.name != "master.jsonl":
@@ -183,7 +183,7 @@ def inserted(path, data, chance):
     )
 
 
-def gone(path, data, chance):  # noqa: ARG001 - as the others
+def emptied(path, data, chance):  # noqa: ARG001 - as the others
     """Away, empty, or something else under its name."""
     path.unlink()
     chance.choice([lambda: None, path.touch, path.mkdir, lambda: path.symlink_to("nowhere")])()
@@ -285,7 +285,7 @@ def recalled(session, item):
         return f"{type(error).__name__}: {error}"
 
 
-def run(cases, seed, folder, *, forms=FORMATS, backends=BACKENDS, told=print):
+def run(cases, seed, folder, *, forms=FORMATS, backends=BACKENDS, report=print):
     """Make so many damaged directories; returns the breaches, each with the seed of its case."""
     plugins, seen, breaches = Plugins.discover(), Counter(), []
     made = [recorded(folder, form, backend, plugins) for form in forms for backend in backends]
@@ -301,7 +301,7 @@ def run(cases, seed, folder, *, forms=FORMATS, backends=BACKENDS, told=print):
             found = [traceback.format_exc()]
         breaches += [f"{where}: {text}" for text in found]
         seen[kind] += 1
-    told(f"{cases:,} damaged directories: {', '.join(f'{count:,} {name}' for name, count in sorted(seen.items()))}")
+    report(f"{cases:,} damaged directories: {', '.join(f'{count:,} {name}' for name, count in sorted(seen.items()))}")
     return breaches
 
 

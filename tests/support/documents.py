@@ -39,13 +39,13 @@ PLACEHOLDER = re.compile(r"\b[A-Z]{2,}\b(?!\.)")
 EXTRA = re.compile(r"(?P<name>gc-core|ctxgc|\.(?:/[\w-]+)*)\[(?P<extras>[\w,]+)\]")
 SOURCES = {"gc-core": ".", "ctxgc": "ctxgc"}
 """Where the distributions are whose extras a page may name."""
-LONG = {"compare", "inspect"}
+LONG = {"compare", "gateway", "inspect", "run"}
 """Commands that take long, or wait for somebody: that they exist, with these options, is all that is looked at."""
 
 
 @attrs.frozen(kw_only=True)
 class Block:
-    """A fenced block: its kind (``python``), what stands behind that (``output``), its text and its first line."""
+    """A fenced block: its kind (``python``), the word after that (``output``), its text and its first line."""
 
     kind: str
     mark: str
@@ -135,7 +135,7 @@ def addresses(server: Provider, gemini: GeminiLoopback) -> dict[str, str]:
 
 
 def given() -> JSON:
-    """What an agent has: a model, tools, texts, a session of two turns."""
+    """The environment of an agent: a model, tools, texts, a session of two turns."""
     tools = [{"name": name, "description": name, "input_schema": {"type": "object"}} for name in ("read", "web_search")]
     return {
         "__name__": "document",
@@ -177,7 +177,7 @@ class Reader:
 
     @property
     def refusals(self) -> list[str]:
-        """What the providers refused, of all requests of the page."""
+        """The providers' refusals of all requests of the page."""
         return [refusal for server in self._servers for refusal in server.refusals]
 
     def does(self, path: Path, block: Block) -> None:
@@ -239,13 +239,13 @@ class Reader:
 
 
 def commands_in(text: str) -> list[str]:
-    """The lines of a shell block, continued ones joined, without empty ones and those that are comments alone."""
+    """The lines of a shell block, continued ones joined, without empty ones and pure comments."""
     lines = (line.strip() for line in text.replace("\\\n", " ").splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def without_figures(text: str) -> str:
-    """White space, numbers and ids in hex are no part of what a page shows: they change with every release or run."""
+    """White space, numbers and ids in hex are not compared: they change with every release or run."""
     return " ".join(FIGURE.sub("N", HEX.sub("0", text)).split())
 
 
@@ -266,7 +266,13 @@ def check_make(arguments: list[str], _: Path) -> None:
 
 
 def check_pip(arguments: list[str], directory: Path) -> None:
-    """The directories and extras that it names exist: of gc-core, of ctxgc or of the package that the page is about."""
+    """
+    The directories and extras that it names exist: of gc-core, of ctxgc or of the package that the page is about.
+
+    The clone itself comes first: otherwise pip takes an installed gc-core for what the others need, and gives up.
+    """
+    what = [argument for argument in arguments[1:] if not argument.startswith("-")]
+    assert [place for place, name in enumerate(what) if name == "." or name.startswith(".[")] in ([], [0]), what
     base = directory if (directory / "pyproject.toml").exists() else ROOT
     for argument in arguments[1:]:
         if named := EXTRA.match(argument):

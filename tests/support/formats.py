@@ -1,4 +1,4 @@
-"""One conversation in every format: what a user asks, a call with its result, and an answer."""
+"""One conversation in every format: a user's request, a call with its result, and an answer."""
 
 import json
 
@@ -6,7 +6,7 @@ FORMATS = ("openai", "anthropic", "responses", "gemini")
 
 
 def asked(form, text):
-    """What a user says."""
+    """A user message."""
     if form == "gemini":
         return {"role": "user", "parts": [{"text": text}]}
     return {"role": "user", "content": text}
@@ -36,7 +36,7 @@ def called(form, key, name, arguments):
 
 
 def came(form, key, name, text):
-    """What the tool answers."""
+    """A tool's result."""
     if form == "openai":
         return {"role": "tool", "tool_call_id": key, "content": text}
     if form == "anthropic":
@@ -48,7 +48,7 @@ def came(form, key, name, text):
 
 
 def said(form, key, text):
-    """A reply that is a text alone."""
+    """A reply with only a text."""
     if form == "gemini":
         return {"role": "model", "parts": [{"text": text}]}
     if form == "responses":
@@ -67,11 +67,11 @@ def said(form, key, text):
 def schema_of(form, name):
     """A tool's schema."""
     shape = {"type": "object", "properties": {"path": {"type": "string"}}}
-    told = {"name": name, "description": f"To {name}."}
+    schema = {"name": name, "description": f"To {name}."}
     if form == "openai":
-        return {"type": "function", "function": {**told, "parameters": shape}}
+        return {"type": "function", "function": {**schema, "parameters": shape}}
     if form == "anthropic":
-        return {**told, "input_schema": shape}
+        return {**schema, "input_schema": shape}
     if form == "responses":
-        return {"type": "function", **told, "parameters": shape}
-    return {**told, "parameters": shape}
+        return {"type": "function", **schema, "parameters": shape}
+    return {**schema, "parameters": shape}

@@ -116,7 +116,7 @@ def _answers(draw, content):
 
 
 def _result_contents(draw, answers, *, mixed):
-    """The results in one user content or (mixed) in several, perhaps with other parts beside them."""
+    """The results in one user content or (mixed) in several, perhaps with other parts next to them."""
     if not answers:
         return []
     cut = draw(st.integers(1, len(answers))) if mixed else len(answers)
@@ -136,7 +136,7 @@ def gemini_sessions_strategy(draw, *, max_turns=3, max_steps=3, pending=True, de
     A session of Gemini contents.
 
     ``pending`` lets the last batch wait for some of its results, ``dead`` lets a batch inside lack some for good, and
-    ``mixed`` lets results come in several contents, beside other parts, and replies behind replies.
+    ``mixed`` lets results come in several contents, next to other parts, and replies after replies.
     """
     contents = []
     for turn in range(draw(st.integers(1, max_turns))):
@@ -156,7 +156,7 @@ def gemini_sessions_strategy(draw, *, max_turns=3, max_steps=3, pending=True, de
 
 @st.composite
 def result_contents(draw):
-    """A user content that holds results alone, or in any order with other parts."""
+    """A user content with only results, or in any order with other parts."""
     answers = _answers(draw, {"role": "model", "parts": draw(_lists(calls()))})
     return {"role": "user", "parts": draw(st.permutations(answers + draw(st.lists(user_parts, max_size=2))))}
 

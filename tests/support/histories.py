@@ -1,7 +1,7 @@
 """
-Sessions at random: what hosts, models, users and tools may say, in every format, with blocks between and small windows.
+Sessions at random: messages of hosts, models, users and tools in every format, with blocks between and small windows.
 
-A history is played from its seed alone. It names no part of gc-core but the session's public methods, and what it
+A history is determined by its seed. It names no part of gc-core but the session's public methods, and what it
 finds wrong is judged by the checkers beside it, which are written apart from ``gc_core.providers.rules``.
 """
 
@@ -30,7 +30,7 @@ LIKE_OURS = (
     "<summary>mine</summary>",
     "[gc: this result came without its call c9]\nno",
 )
-"""What users and tools may say though it looks like texts of gc-core's own."""
+"""Texts of users and tools that look like gc-core's own."""
 
 
 @attrs.frozen(kw_only=True)
@@ -161,7 +161,7 @@ SPEAKERS = {"openai": OpenAI, "anthropic": Anthropic, "responses": Responses, "g
 
 @attrs.frozen
 class AnyOrder:
-    """A strategy of somebody else's: it drops and stubs whatever it may, in an order that nobody would choose."""
+    """A foreign strategy: it drops and stubs whatever it may, in an odd order."""
 
     seed: int
 
@@ -175,7 +175,7 @@ class AnyOrder:
 
 @attrs.define
 class Seen:
-    """What a played history showed."""
+    """The result of a played history."""
 
     requests: int = 0
     overflows: int = 0
@@ -300,7 +300,7 @@ class History:
             self.session.append(self.speaker.user(self.text(120)))
 
     def block(self):
-        """Something that stands at the end of the next request, whoever spoke last."""
+        """Content at the end of the next request, whoever spoke last."""
         name = self.random.choice("ab")
         if self.random.random() < 0.5:
             self.session.enrich(**{name: self.text(20)})
@@ -321,7 +321,10 @@ class History:
         self.session.collect_now(target_percent=self.random.choice((5, 30, 60)))
 
     def reply_again(self):
-        """A reply behind a reply: a model that was asked to go on, or a host that appends what came from elsewhere."""
+        """
+        A reply after a reply: a model that was asked to continue, or a host that appends what came from
+        elsewhere.
+        """
         if self.random.random() < 0.5:
             self.block()
         self.send()

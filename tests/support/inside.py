@@ -1,4 +1,4 @@
-"""What tests look at inside a session: the one place that knows where a session keeps it."""
+"""Access to a session's internals for tests: the one place that knows where a session keeps them."""
 
 
 def core_of(session):
@@ -7,7 +7,7 @@ def core_of(session):
 
 
 def runtime_of(session):
-    """What the collaborators share; a reader has it too."""
+    """The runtime that the collaborators share; a reader has it too."""
     return session._runtime if hasattr(session, "_runtime") else session._core.runtime
 
 
@@ -22,7 +22,7 @@ def state_of(session):
 
 
 def recorder_of(session):
-    """What writes first, then acts."""
+    """The recorder, which writes first, then acts."""
     return runtime_of(session).recorder
 
 
@@ -32,12 +32,12 @@ def store_of(session):
 
 
 def counter_of(session):
-    """What counts tokens."""
+    """The token counter."""
     return runtime_of(session).counter
 
 
 def meter_of(session):
-    """What measures the window."""
+    """The meter of the window."""
     return session._core.meter
 
 
@@ -47,10 +47,10 @@ def moment_of(session):
 
 
 def scheduler_of(session):
-    """What decides when a collection is due."""
+    """The scheduler, which decides when a collection is due."""
     return meter_of(session).scheduler
 
 
 def collections_of(session):
-    """What runs collections."""
+    """The runner of collections."""
     return session._core.collections

@@ -1,4 +1,4 @@
-"""What two sessions have to have in common when one was made from the other's files, and a walk that fills one."""
+"""The state that two sessions share when one was opened from the other's files, and a walk that fills one."""
 
 import itertools
 import json
@@ -73,7 +73,7 @@ def assert_same(expected, found):
 
 
 def assert_books_are_right(session):
-    """The budget is what is rendered, and the current batch of results is the message that stands in the window."""
+    """The budget is what is rendered, and the current batch of results is the message that is in the window."""
     request = window_of(session).render()
     dropped = any(item.kind is ItemKind.THINKING and not item.tokens for item in session.items())
     if not dropped:  # the model does not count it either, but it is sent
@@ -95,7 +95,7 @@ def first_difference(expected, found):
 
 
 def copied(directory, copy):
-    """A copy of a session's files as they are now; what is made of them is made anew."""
+    """A copy of a session's files as they are now; derived files are rebuilt."""
     if copy.exists():
         shutil.rmtree(copy)
     copy.mkdir()
@@ -110,7 +110,7 @@ class Walk:
     """
     Steps through a conversation, with all else that a host does thrown in by chance.
 
-    A step is a function of the session alone, so that two sessions which are alike can take the same one.
+    A step depends only on the session, so that two sessions which are alike can take the same one.
     """
 
     def __init__(self, format_name, messages, seed, *, models=(None,), extras=0.3):
@@ -145,14 +145,14 @@ class Walk:
     def model_call(self, reply):
         factor = self.chance.choice([None, None, 0.8, 1.1, 1.4])
         name = {"openai": "prompt_tokens", "anthropic": "input_tokens"}[self.format_name]
-        behind = {"openai": "completion_tokens", "anthropic": "output_tokens"}[self.format_name]
+        output_key = {"openai": "completion_tokens", "anthropic": "output_tokens"}[self.format_name]
 
         def call(session):
             try:
                 request = session.pre_send()
             except ContextOverflowError:
                 return session.append(reply)
-            usage = None if factor is None else {name: int(request.tokens * factor), behind: 7}
+            usage = None if factor is None else {name: int(request.tokens * factor), output_key: 7}
             return session.post_turn(reply, usage)
 
         return call
@@ -208,7 +208,7 @@ class Walk:
 
 
 def taken(step, session):
-    """What came of a step: its result, or its error in words; both must be the same for sessions that are alike."""
+    """The outcome of a step: its result, or its error in words; both must be the same for sessions that are alike."""
     try:
         came = step(session)
     except GCError as error:

@@ -3,7 +3,7 @@ Hypothesis strategies for sessions of both formats, in every shape that real age
 
 A session is a list of payloads that its provider would take (but for the open calls at its end and dead ones before a
 user message, where the strategy is asked for them): parallel calls, call ids that repeat within and across batches,
-thinking, images, blocks and fields that nobody knows.
+thinking, images, unknown blocks and fields.
 """
 
 import base64
@@ -39,7 +39,7 @@ def _lists(blocks, max_size=3):
 
 
 def _id_of(call):
-    """Calls of one reply have ids of their own; those that share one have tests of their own."""
+    """Calls of one reply have different ids; calls that share one have separate tests."""
     return call["id"]
 
 
@@ -213,7 +213,7 @@ def _anthropic_answers(draw, calls):
 
 
 def _result_messages(draw, answers, *, split):
-    """The results in one user message, or (split) in several, the last sometimes with text behind them."""
+    """The results in one user message, or (split) in several, the last sometimes with text after them."""
     if not answers:
         return []
     cut = draw(st.integers(1, len(answers))) if split else len(answers)

@@ -20,7 +20,7 @@ PACKAGES = ("gc_core", "ctxgc", "gc_truncate", "gc_budget", "gc_summarize", "gc_
 FAILS = "\x00"
 """Hardly a pattern takes it: what was matched so far was in vain."""
 
-# One letter of each kind that patterns tell apart.
+# One letter of each kind that patterns distinguish.
 KINDS = "ab1_ \t\n.,;:!?-/\\'\"`()[]{}<>=+*#$%&@|~^Aé中"
 
 
@@ -198,7 +198,7 @@ def attacks(pattern: re.Pattern[str]) -> Iterator[Attack]:
 
 
 def _letters(tree: Any, flags: int) -> list[str]:
-    """Letters that the pattern's classes tell apart, one of each kind; those that it names first."""
+    """Letters that the pattern's classes distinguish, one of each kind; those that it names first."""
     classes = _classes(tree, flags)
     kinds: dict[tuple[bool, ...], str] = {}
     for letter in KINDS:
@@ -274,7 +274,7 @@ MANY = 20
 
 
 def _repeated(tree: Any, before: str = "") -> tuple[list[str], list[str]]:
-    """What stands before each long repetition, and what each of them takes, by one example."""
+    """The text before each long repetition, and an example that each of them matches."""
     heads, bodies = [], []
     for code, value in tree:
         if code in {codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT} and value[1] > MANY:
@@ -289,7 +289,7 @@ def _repeated(tree: Any, before: str = "") -> tuple[list[str], list[str]]:
 
 
 def _example(tree: Any, often: int = 1) -> str:
-    """A text that a pattern takes, as far as that can be told from each part by itself."""
+    """A text that a pattern takes, as far as each part by itself shows it."""
     text = ""
     for code, value in tree:
         match code:

@@ -19,7 +19,7 @@ from tests.support.inside import counter_of, recorder_of, state_of
 
 @attrs.define
 class Seen:
-    """What a run showed, for its report."""
+    """The findings of a run, for its report."""
 
     calls: int = 0
     collections: Counter = attrs.Factory(Counter)
@@ -57,11 +57,11 @@ class Watch:
             self.seen.collections[event.result.reason.value] += 1
             assert event.result.tokens_after < event.result.tokens_before, "a collection must shrink the request"
             if event.result.reason is not GCTriggerReason.CONTEXT_LIMIT:
-                # The last resort stops where the request fits, which is above its goal: strategies would go on.
+                # The last resort stops where the request fits, which is above its goal: strategies would continue.
                 self.assert_a_second_collection_is_empty()
 
     def _committing(self, collection, context):
-        """What a plan counts is what will be there: else it stops too early, and the next pass goes on."""
+        """A plan's count equals the later window: otherwise it stops too early, and the next pass removes more."""
         assert collection.plan.tokens == collection.result.tokens_after
         self._commit(collection, context)
 
@@ -112,7 +112,7 @@ class Watch:
         self.assert_it_fits(request)
         self.assert_it_is_valid(request)
         self.assert_locked_is_held(request)
-        self.assert_it_stood_still(request)
+        self.assert_it_did_not_change(request)
         self.assert_the_budget_is_what_is_rendered(request)
 
     def assert_it_fits(self, request):
@@ -127,8 +127,8 @@ class Watch:
         missing = [text for text in self.locked if text not in sent]
         assert missing == []
 
-    def assert_it_stood_still(self, request):
-        """What was sent stays as it was sent, unless a collection came between."""
+    def assert_it_did_not_change(self, request):
+        """A sent request stays unchanged, unless a collection came between."""
         now = [canonical(payload) for payload in (*request.tools, *request.system, *request.messages)]
         if self._collected == 0:
             assert now[: len(self._previous)] == self._previous

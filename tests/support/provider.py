@@ -1,7 +1,7 @@
 """
 A loopback server that plays Chat Completions and Messages: it refuses what the providers refuse and answers a script.
 
-It shares no code with ``gc_core``: requests are judged by ``checker`` and counted anew, text by text. Nothing leaves
+It shares no code with ``gc_core``: requests are judged by ``checker`` and counted again, text by text. Nothing leaves
 the machine. Thinking is bound, marks are judged and prefixes are cached by ``provider_cache``.
 """
 
@@ -63,11 +63,11 @@ class ProviderServer:
     A provider on 127.0.0.1 that answers ``replies`` in order; a context manager, stopped when the block ends.
 
     ``limit`` is the model's context window, ``prefill`` and ``unique_ids`` go to the checker. ``requests`` keeps every
-    request body, ``refusals`` the message of every refusal. A request behind the last reply gets HTTP 500.
+    request body, ``refusals`` the message of every refusal. A request after the last reply gets HTTP 500.
 
     Whatever clients talk to it, they share its prompt cache, as users of one organisation do; ``now`` is its clock, in
-    seconds, which tests set. ``binds_thinking`` is whether thinking is bound to what stood before it: by default as the
-    request's model does.
+    seconds, which tests set. ``binds_thinking`` is whether thinking is bound to the content before it: by default as
+    the request's model does.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class ProviderServer:
         return VENDORS[provider].too_long(tokens, self.limit) if tokens > self.limit else None
 
     def _cache_complaints(self, provider: str, body: JSON) -> Iterator[str]:
-        """What is wrong with marks, and with thinking that is bound to what stood before it."""
+        """The faults of marks, and of thinking that is bound to the content before it."""
         wrong = order_complaint(list(positions(body))) if provider == "anthropic" else breakpoint_complaint(body)
         if wrong is not None:
             yield wrong
@@ -302,7 +302,7 @@ class Anthropic:
 
     @staticmethod
     def usage(usage: Usage) -> JSON:
-        """``input_tokens`` is what was neither read nor written."""
+        """``input_tokens`` counts tokens that were neither read nor written."""
         written = usage.cache.written + usage.cache.written_1h
         return {
             "input_tokens": usage.prompt - usage.cache.read - written,
@@ -385,7 +385,7 @@ def pieces(body: JSON) -> Iterator[tuple[JSON, int]]:
 
 
 def positions(body: JSON) -> Iterator[Position]:
-    """The same, each block of a message on its own; marks are named, and are no part of what is compared."""
+    """The same, each block of a message on its own; marks are named, and are not compared."""
     for tool in body.get("tools") or []:
         yield Position(level="tools", bare=bare(tool), tokens=count_tool(tool), ttl=life(tool))
     for block in as_blocks(body.get("system")):
@@ -407,14 +407,14 @@ def positions_of(message: JSON) -> Iterator[Position]:
 
 
 def prefixes(body: JSON) -> list[bytes]:
-    """Digests of what stands before each message, and of all that stands there."""
+    """Digests of the content before each message, and of the whole."""
     groups = [list(positions({**body, "messages": []})), *(list(positions_of(message)) for message in body["messages"])]
     chain = [b"", *chained(str(body.get("model")), "", [position for group in groups for position in group])]
     return [chain[end] for end in itertools.accumulate(len(group) for group in groups)]
 
 
 def before_tokens(body: JSON, messages: int) -> int:
-    """Tokens of all that stands before so many messages, and of those."""
+    """Tokens of everything before this many messages, and of those."""
     return sum(position.tokens for position in positions({**body, "messages": body["messages"][:messages]}))
 
 

@@ -1,7 +1,7 @@
 """
 The prompt cache of the loopback provider, by the vendors' documents; it shares no code with ``gc_core``.
 
-Anthropic (guide of 22 August 2026): entries are written at marks alone; a mark reads by walking back over at most 20
+Anthropic (guide of 22 August 2026): entries are written only at marks; a mark reads by walking back over at most 20
 positions, itself the first, to one that an earlier request wrote; tools, system, messages; an entry lives from its last
 use. OpenAI: every prefix from 1,024 tokens on is kept without being asked.
 """
@@ -20,7 +20,7 @@ JSON = dict[str, Any]
 LOOK_BACK = 20
 LIVES = {"5m": 300.0, "1h": 3_600.0}
 IDLE = 300.0
-"""Seconds that OpenAI keeps a prefix that nobody uses."""
+"""Seconds that OpenAI keeps an unused prefix."""
 
 MARKS = ("cache_control", "prompt_cache_breakpoint")
 
@@ -39,12 +39,12 @@ BINDING = (
     *("claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-1", "claude-fable-5-2"),
     *("claude-mythos-5-1", "claude-mythos-5-2"),
 )
-"""Models that bind thinking to what stood before it."""
+"""Models that bind thinking to the content before it."""
 
 
 @attrs.frozen(kw_only=True)
 class Position:
-    """A tool, a system block or a block of a message: what it says, its tokens, and the life that its mark asks for."""
+    """A tool, a system block or a block of a message: its content, its tokens, and the life that its mark asks for."""
 
     level: str
     bare: str
@@ -68,7 +68,10 @@ class _Entry:
 
 
 class PrefixCache:
-    """What requests have written: by the digest of a prefix, with its life in seconds of a clock that tests set."""
+    """
+    The prefixes that requests have written: by the digest of a prefix, with its life in seconds of a clock that tests
+    set.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[bytes, _Entry] = {}
@@ -119,7 +122,7 @@ class PrefixCache:
 
 
 class Seals:
-    """Which thinking the provider gave away, and what stood before it then."""
+    """The thinking that the provider returned, and the content before it then."""
 
     def __init__(self) -> None:
         self._prefixes: dict[str, bytes] = {}
@@ -140,7 +143,7 @@ class Seals:
         return {**block, field: seal}
 
     def complaints(self, messages: Sequence[JSON], before: Sequence[bytes]) -> Iterator[str]:
-        """What is wrong with the thinking of a request; ``before`` has a digest of what stands before each message."""
+        """The faults of a request's thinking; ``before`` has a digest of the content before each message."""
         for index, message in enumerate(messages):
             blocks = message["content"] if isinstance(message["content"], list) else []
             for at, block in enumerate(blocks):
@@ -189,7 +192,7 @@ def binds(model: str) -> bool:
 
 
 def order_complaint(positions: Sequence[Position]) -> str | None:
-    """A longer life has to stand before a shorter one."""
+    """A longer life has to precede a shorter one."""
     lives = [position.ttl for position in positions if position.ttl]
     for place, ttl in enumerate(lives):
         if ttl == "1h" and "5m" in lives[:place]:
@@ -201,7 +204,7 @@ def order_complaint(positions: Sequence[Position]) -> str | None:
 
 
 def breakpoint_complaint(body: JSON) -> str | None:
-    """OpenAI's marks stand on parts of messages, in models from GPT-5.6 on, and have one shape."""
+    """OpenAI's marks are on parts of messages, in models from GPT-5.6 on, and have one shape."""
     known = not str(body.get("model")).startswith(("gpt-4", "gpt-5")) or str(body.get("model")).startswith("gpt-5.6")
     for path, block in _openai_blocks(body):
         mark = block.get("prompt_cache_breakpoint")

@@ -86,12 +86,12 @@ class ResponsesServer:
     def read_order(self, items: list[JSON], place: int) -> None:
         item = items[place]
         if item.get("type") == "compaction" and place:
-            self.errors.append(f"Item 'input[{place}]' of type 'compaction' must not follow what it stands for.")
+            self.errors.append(f"Item 'input[{place}]' of type 'compaction' must not follow the items it replaces.")
         if item.get("type") != "reasoning":
             return
-        behind = items[place + 1] if place + 1 < len(items) else {"role": "user"}
-        kind = behind.get("type", "message")
-        theirs = kind == "message" and behind.get("role") != "assistant"
+        following = items[place + 1] if place + 1 < len(items) else {"role": "user"}
+        kind = following.get("type", "message")
+        theirs = kind == "message" and following.get("role") != "assistant"
         if theirs or kind.endswith(("_call_output", "_approval_response")) or kind == "additional_tools":
             self.errors.append(
                 f"Item '{item.get('id')}' of type 'reasoning' was provided without its required following item."

@@ -45,7 +45,7 @@ class Responses:
             "metadata": {},
             "previous_response_id": body.get("previous_response_id"),
             "conversation": None,
-            "output": [told(item) for item in message["output"]],
+            "output": [reported(item) for item in message["output"]],
             "parallel_tool_calls": True,
             "tool_choice": "auto",
             "tools": body.get("tools") or [],
@@ -73,7 +73,7 @@ class Responses:
         yield _event("response.completed", number + 1, response=answer)
 
 
-def told(item: JSON) -> JSON:
+def reported(item: JSON) -> JSON:
     """An item as the API puts it out: with fields that it does not want back."""
     if item["type"] == "message":
         blocks = [{**block, "logprobs": []} for block in item["content"]]

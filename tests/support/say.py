@@ -43,13 +43,13 @@ def use(*named, text=None, thinking=None):
 
 
 def results(*answers, text=None):
-    """An Anthropic user message with results, and what the user said behind them."""
+    """An Anthropic user message with results, and the user's text after them."""
     blocks = [{"type": "tool_result", "tool_use_id": key, "content": content} for key, content in answers]
     return {"role": "user", "content": blocks + ([] if text is None else [{"type": "text", "text": text}])}
 
 
 def lines(number, word="line"):
-    """A text of so many numbered lines, about five tokens each."""
+    """A text of numbered lines, about five tokens each."""
     return "\n".join(f"{word} {place} of the text" for place in range(number))
 
 
@@ -75,7 +75,7 @@ def small(window=4_000, *, plugins=None, **more):
 
 
 def rounds(session, number, *, size=40, first=0, task="Do it."):
-    """One user message and so many rounds of call and result, through the loop; returns the requests."""
+    """One user message and rounds of call and result, through the loop; returns the requests."""
     requests = []
     if task is not None:
         session.append(user(task))
@@ -87,7 +87,7 @@ def rounds(session, number, *, size=40, first=0, task="Do it."):
 
 
 def rendered(session):
-    """What would be sent now, without the closing, collecting and rendering that ``pre_send`` does."""
+    """The request that would be sent now, without the closing, collecting and rendering that ``pre_send`` does."""
     request = window_of(session).render()
     return json.dumps([request.system, request.tools, request.messages], sort_keys=True)
 

@@ -1,5 +1,5 @@
 """
-What the vendors' SDKs say may be sent, with a text at each place that takes one.
+The shapes that the vendors' SDKs allow in requests, with a text at each place that takes one.
 
 Read from the SDKs' own types, so that a new kind of block is tried as soon as its SDK is installed. Shares no code with
 ``gc_core``.

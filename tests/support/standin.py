@@ -2,7 +2,8 @@
 A provider on loopback for tests of the gateway: Messages, Chat Completions, Responses and Gemini, streamed or not.
 
 It enforces what the real ones do: a limit of tokens (four characters each), the rules of valid requests, and the header
-with the credential. Its replies are scripted: so many tool calls, then a text. It shares no code with ``gc_core``.
+with the credential; it has a prompt cache. Its replies are scripted: so many tool calls, then a text. A request for an
+answer in a schema gets one. It shares no code with ``gc_core``.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ import gzip
 import json
 import threading
 import time
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import attrs
 
 from tests.support.checker import complaints
+from tests.support.provider_cache import PrefixCache
+from tests.support.standin_cache import Used, used
 
 JSON = dict[str, Any]
 DONE = "All files were read."
+OF_AGENTS = 25
+AGENT_HEADERS = ("x-claude-code-agent-id", "x-codex-parent-thread-id", "x-parent-session-id")
 
 
 @attrs.define
@@ -33,6 +39,20 @@ class Seen:
     body: JSON = attrs.field(repr=False)
     status: int = 0
     tokens: int = 0
+    used: Used | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Answer:
+    """
+    What the model says: a call (its id, tool and arguments), or a text; ``id`` is its own: Claude Code joins replies of
+    one id into one message, and OpenAI takes no two items of one id.
+    """
+
+    id: str
+    call: tuple[str, str, JSON] | None = None
+    text: str = DONE
+    used: Used
 
 
 class StandIn:
@@ -40,17 +60,23 @@ class StandIn:
     The provider; a context manager, stopped when the block ends.
 
     ``limit`` is its window in tokens, ``calls`` how many tool calls its replies make before the last one, ``command``
-    what the n-th call runs. ``seen`` keeps every request, ``failures`` are statuses for the next requests.
+    what the n-th call runs, ``last`` a command that stands for the last text. The call with the number ``spawns``
+    starts a sub-agent, which makes ``OF_AGENTS`` calls at most. ``seen`` keeps every request, ``failures`` are statuses
+    for the next requests.
     """
 
-    def __init__(self, *, limit=30_000, calls=60, command="cat big_{n}.txt", tool="bash", key="key-1", encode=False):
+    def __init__(
+        self, *, limit=30_000, calls=60, command="cat big_{n}.txt", tool="bash", key="key-1", encode=False,
+        last="", spawns=0,
+    ):  # fmt: skip
         self.limit, self.calls, self.command, self.tool, self.key = limit, calls, command, tool, key
-        self.encode = encode
+        self.encode, self.last, self.spawns = encode, last, spawns
         self.seen: list[Seen] = []
         self.failures: list[int] = []
-        self.replies = 0
+        self.agents: Counter[str] = Counter()
         self.pause = 0.0
         self.lock = threading.Lock()
+        self.cache = PrefixCache()
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.standin = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), name="stand-in")
@@ -58,6 +84,11 @@ class StandIn:
     @property
     def url(self):
         return f"http://127.0.0.1:{self._http.server_port}"
+
+    @property
+    def replies(self):
+        """How often the main agent was answered."""
+        return self.agents[""]
 
     @property
     def generations(self):
@@ -76,12 +107,24 @@ class StandIn:
         self._http.server_close()
         self._thread.join()
 
-    def next_call(self):
-        """The arguments of the next tool call; None when it is time for the text."""
+    def go_on(self, calls):
+        """Make so many calls more, after the last text."""
+        self.calls = self.replies + calls
+
+    def next_step(self, agent):
+        """The number of the next reply, of the main agent or of a sub-agent, and what it runs; "" for the text."""
         with self.lock:
-            self.replies += 1
-            number = self.replies
-        return None if number > self.calls else (f"call_{number}", {"command": self.command.format(n=number)})
+            self.agents[agent] += 1
+            number = self.agents[agent]
+        calls = min(self.calls, OF_AGENTS) if agent else self.calls
+        if number <= calls:
+            return number, self.command.format(n=number)
+        return number, self.last if number == calls + 1 and not agent else ""
+
+
+def agent_of(headers):
+    """The sub-agent that sent a request with these headers; "" for a main agent."""
+    return next((headers[name] for name in AGENT_HEADERS if headers.get(name)), "")
 
 
 def kind_of(path):
@@ -141,7 +184,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.answer(200, {"input_tokens": seen.tokens, "totalTokens": seen.tokens})
         else:
             seen.status = 200
-            self.reply(kind, body, (seen.tokens, 20))
+            seen.used = self.used(seen, kind)
+            self.reply(kind, body, seen.used)
 
     def refusal(self, seen, kind):
         """Status and text of what the provider says against a request; None where it takes it."""
@@ -159,15 +203,35 @@ class _Handler(BaseHTTPRequestHandler):
             return 400, f"invalid: {found[0]}"
         return (400, too_long(kind, seen.tokens, standin.limit)) if seen.tokens > standin.limit else None
 
+    def used(self, seen, kind):
+        standin = self.server.standin
+        with standin.lock:
+            call = {"model": seen.path, **seen.body}
+            return used(standin.cache, kind, call, sent=seen.tokens, now=time.monotonic())
+
     def reply(self, kind, body, usage):
-        call = self.server.standin.next_call() if body.get("tools") else None
-        if call is not None:
-            name = tool_named(body["tools"], self.server.standin.tool)
-            call = (call[0], name, arguments_for(body["tools"], name, call[1]))
-        if body.get("stream") or "stream" in self.path:
-            self.stream(EVENTS[kind](call, usage))
+        schema, number = schema_in(body), str(len(self.server.standin.seen))
+        if schema is not None:
+            answer = Answer(id=number, text=json.dumps(instance_of(schema)), used=usage)
         else:
-            self.answer(200, WHOLE[kind](call, usage))
+            answer = Answer(id=number, call=self.next_call(body.get("tools")), used=usage)
+        if body.get("stream") or "stream" in self.path:
+            self.stream(EVENTS[kind](answer))
+        else:
+            self.answer(200, WHOLE[kind](answer))
+
+    def next_call(self, tools):
+        """The id, the tool and the arguments of the next call; None for a text."""
+        if not tools:
+            return None
+        standin = self.server.standin
+        agent = agent_of({name.lower(): value for name, value in self.headers.items()})
+        number, command = standin.next_step(agent)
+        call_id = f"call_{number}" if not agent else f"call_{number}_of_{agent[-12:]}"
+        if number == standin.spawns and not agent:
+            return call_id, *agent_call(tools)
+        name = tool_named(tools, standin.tool)
+        return (call_id, name, arguments_for(tools, name, command)) if command else None
 
     def seen(self, raw, body):
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -238,36 +302,88 @@ def too_long(kind, sent, allowed):
 
 def tool_named(tools, wanted):
     """A tool of the client's that can run a command: the wanted one, or the first."""
-    declared = [each for tool in tools for each in tool.get("functionDeclarations", [tool])]
-    names = [each.get("name") or each.get("function", {}).get("name", "") for each in declared]
-    likely = (wanted, "Bash", "bash", "exec_command", "shell", "run_shell_command", "local_shell")
+    names = names_of(tools)
+    likely = (
+        wanted, "Bash", "bash", "exec_command", "shell", "run_shell_command", "local_shell", "run_commands"
+    )  # fmt: skip
     return next((name for name in likely if name in names), names[0])
 
 
-def arguments_for(tools, name, arguments):
-    """The arguments under the name that the client's own tool has for a command."""
+def names_of(tools):
+    declared = [each for tool in tools for each in tool.get("functionDeclarations", [tool])]
+    return [each.get("name") or each.get("function", {}).get("name", "") for each in declared]
+
+
+def arguments_for(tools, name, command):
+    """A command as the client's own tool takes it."""
     text = json.dumps([tool for tool in tools if name in json.dumps(tool)])
     if '"cmd"' in text:
-        return {"cmd": arguments["command"]}
+        return {"cmd": command}
     if name == "shell":
-        return {"command": ["bash", "-lc", arguments["command"]]}
-    return {**arguments, "description": "Reads a file."} if '"description"' in text and name != "bash" else arguments
+        return {"command": ["bash", "-lc", command]}
+    if name == "run_commands":
+        return {"commands": [command]}
+    more = {"description": "Reads a file."} if '"description"' in text and name != "bash" else {}
+    return {"command": command, **more}
+
+
+def agent_call(tools):
+    """The tool with which a client starts a sub-agent, and its arguments. Codex has it without telling of it."""
+    prompt, names = f"Read the files big_1.txt to big_{OF_AGENTS}.txt, each whole.", names_of(tools)
+    if "Agent" in names:
+        return "Agent", {"description": "Reads files", "prompt": prompt, "subagent_type": "claude"}
+    if "task" in names:
+        return "task", {"description": "Reads files", "prompt": prompt, "subagent_type": "general"}
+    return "spawn_agent", {"message": prompt, "task_name": "reads_files"}
+
+
+# -- answers in a schema -----------------------------------------------------------------------------------------------
+
+
+def schema_in(body):
+    """The JSON schema that a request asks its answer in, wherever its dialect has it; None for an answer in words."""
+    places = (
+        ("output_config", "format", "schema"),
+        ("response_format", "json_schema", "schema"),
+        ("text", "format", "schema"),
+        ("generationConfig", "responseJsonSchema"),
+        ("generationConfig", "responseSchema"),
+    )
+    return next((found for found in (inside(body, place) for place in places) if found), None)
+
+
+def inside(value, names):
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def instance_of(schema):
+    """A small value of a schema: what is required, and the first or least of what is allowed."""
+    kind = schema.get("type", "object")
+    name = (kind[0] if isinstance(kind, list) else kind).lower()
+    fields = schema.get("properties", {})
+    made = {
+        "object": lambda: {field: instance_of(fields[field]) for field in schema.get("required", fields)},
+        "array": lambda: [instance_of(schema["items"])] * schema.get("minItems", 0),
+        "integer": lambda: schema.get("minimum", 1),
+        "number": lambda: schema.get("minimum", 0),  # a share: Gemini CLI takes 1 for "it goes round in circles"
+        "boolean": lambda: True,
+        "string": lambda: DONE,
+        "null": lambda: None,
+    }
+    return schema["enum"][0] if schema.get("enum") else made[name]()
 
 
 # -- whole replies -----------------------------------------------------------------------------------------------------
 
 
-def reply_id(kind, call):
-    """An id of its own: Claude Code joins replies of one id into one message."""
-    return f"{kind}_{'end' if call is None else call[0]}"
-
-
-def messages_reply(call, usage):
-    block = {"type": "text", "text": DONE} if call is None else tool_use(call)
+def messages_reply(answer):
+    block = {"type": "text", "text": answer.text} if answer.call is None else tool_use(answer.call)
     return {
-        "id": reply_id("msg", call), "type": "message", "role": "assistant", "model": "stand-in", "content": [block],
-        "stop_reason": "end_turn" if call is None else "tool_use", "stop_sequence": None,
-        "usage": {"input_tokens": usage[0], "output_tokens": usage[1]},
+        "id": f"msg_{answer.id}", "type": "message", "role": "assistant", "model": "stand-in", "content": [block],
+        "stop_reason": "end_turn" if answer.call is None else "tool_use", "stop_sequence": None,
+        "usage": answer.used.anthropic(),
     }  # fmt: skip
 
 
@@ -275,52 +391,53 @@ def tool_use(call):
     return {"type": "tool_use", "id": f"toolu_{call[0]}", "name": call[1], "input": call[2]}
 
 
-def chat_reply(call, usage):
-    message = {"role": "assistant", "content": DONE if call is None else None}
+def chat_reply(answer):
+    call = answer.call
+    message = {"role": "assistant", "content": answer.text if call is None else None}
     if call is not None:
         function = {"name": call[1], "arguments": json.dumps(call[2])}
         message["tool_calls"] = [{"id": call[0], "type": "function", "function": function}]
     choice = {"index": 0, "message": message, "finish_reason": "stop" if call is None else "tool_calls"}
     return {
-        "id": reply_id("chat", call), "object": "chat.completion", "created": 1, "model": "stand-in",
-        "choices": [choice], "usage": chat_usage(usage),
+        "id": f"chat_{answer.id}", "object": "chat.completion", "created": 1, "model": "stand-in",
+        "choices": [choice], "usage": answer.used.openai(),
     }  # fmt: skip
 
 
-def chat_usage(usage):
-    return {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
-
-
-def responses_item(call):
+def responses_item(answer):
+    call = answer.call
     if call is None:
-        content = [{"type": "output_text", "text": DONE, "annotations": []}]
-        return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content}
+        content = [{"type": "output_text", "text": answer.text, "annotations": []}]
+        return {
+            "type": "message",
+            "id": f"msg_{answer.id}",
+            "role": "assistant",
+            "status": "completed",
+            "content": content,
+        }
     return {
         "type": "function_call", "id": f"fc_{call[0]}", "call_id": call[0], "name": call[1],
         "arguments": json.dumps(call[2]), "status": "completed",
+        **({"namespace": "multi_agent_v1"} if call[1] == "spawn_agent" else {}),
     }  # fmt: skip
 
 
-def responses_reply(call, usage):
+def responses_reply(answer):
     return {
-        "id": reply_id("resp", call), "object": "response", "created_at": 1, "model": "stand-in", "status": "completed",
-        "output": [responses_item(call)], "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
-        "usage": {
-            "input_tokens": usage[0], "output_tokens": usage[1], "total_tokens": sum(usage),
-            "input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0},
-        },
+        "id": f"resp_{answer.id}", "object": "response", "created_at": 1, "model": "stand-in", "status": "completed",
+        "output": [responses_item(answer)], "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+        "usage": answer.used.responses(),
     }  # fmt: skip
 
 
-def gemini_reply(call, usage):
-    part = {"text": DONE} if call is None else {"functionCall": {"id": call[0], "name": call[1], "args": call[2]}}
+def gemini_reply(answer):
+    call = answer.call
+    part = {"text": answer.text}
+    if call is not None:
+        part = {"functionCall": {"id": call[0], "name": call[1], "args": call[2]}}
     return {
         "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
-        "usageMetadata": {
-            "promptTokenCount": usage[0],
-            "candidatesTokenCount": usage[1],
-            "totalTokenCount": sum(usage),
-        },
+        "usageMetadata": answer.used.gemini(),
         "modelVersion": "stand-in",
     }
 
@@ -335,25 +452,26 @@ def sse(kind, value):
     return f"event: {kind}\ndata: {json.dumps(value)}\n\n"
 
 
-def messages_events(call, usage):
-    whole = messages_reply(call, usage)
+def messages_events(answer):
+    whole, call = messages_reply(answer), answer.call
     block = whole["content"][0]
     yield sse("message_start", {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}})
     empty = {"type": "text", "text": ""} if call is None else {**block, "input": {}}
     yield sse("content_block_start", {"type": "content_block_start", "index": 0, "content_block": empty})
-    delta = {"type": "text_delta", "text": DONE}
+    delta = {"type": "text_delta", "text": answer.text}
     if call is not None:
         delta = {"type": "input_json_delta", "partial_json": json.dumps(call[2])}
     yield sse("content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta})
     yield sse("content_block_stop", {"type": "content_block_stop", "index": 0})
     end = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    yield sse("message_delta", {"type": "message_delta", "delta": end, "usage": {"output_tokens": usage[1]}})
+    yield sse("message_delta", {"type": "message_delta", "delta": end, "usage": {"output_tokens": answer.used.output}})
     yield sse("message_stop", {"type": "message_stop"})
 
 
-def chat_events(call, usage):
-    base = {"id": reply_id("chat", call), "object": "chat.completion.chunk", "created": 1, "model": "stand-in"}
-    delta = {"role": "assistant", "content": DONE}
+def chat_events(answer):
+    call = answer.call
+    base = {"id": f"chat_{answer.id}", "object": "chat.completion.chunk", "created": 1, "model": "stand-in"}
+    delta = {"role": "assistant", "content": answer.text}
     if call is not None:
         function = {"name": call[1], "arguments": json.dumps(call[2])}
         delta = {
@@ -363,12 +481,12 @@ def chat_events(call, usage):
     yield f"data: {json.dumps({**base, 'choices': [{'index': 0, 'delta': delta, 'finish_reason': None}]})}\n\n"
     reason = "stop" if call is None else "tool_calls"
     yield f"data: {json.dumps({**base, 'choices': [{'index': 0, 'delta': {}, 'finish_reason': reason}]})}\n\n"
-    yield f"data: {json.dumps({**base, 'choices': [], 'usage': chat_usage(usage)})}\n\n"
+    yield f"data: {json.dumps({**base, 'choices': [], 'usage': answer.used.openai()})}\n\n"
     yield "data: [DONE]\n\n"
 
 
-def responses_events(call, usage):
-    whole, item = responses_reply(call, usage), responses_item(call)
+def responses_events(answer):
+    whole, item, call = responses_reply(answer), responses_item(answer), answer.call
     started = {**whole, "status": "in_progress", "output": [], "usage": None}
     number = iter(range(20))
 
@@ -380,15 +498,12 @@ def responses_events(call, usage):
     yield event("response.output_item.added", output_index=0, item=begun)
     if call is None:
         part = {"type": "output_text", "text": "", "annotations": []}
-        yield event("response.content_part.added", item_id="msg_1", output_index=0, content_index=0, part=part)
+        yield event("response.content_part.added", item_id=item["id"], output_index=0, content_index=0, part=part)
+        of = {"item_id": item["id"], "output_index": 0, "content_index": 0, "logprobs": []}
+        yield event("response.output_text.delta", **of, delta=answer.text)
+        yield event("response.output_text.done", **of, text=answer.text)
         yield event(
-            "response.output_text.delta", item_id="msg_1", output_index=0, content_index=0, delta=DONE, logprobs=[]
-        )
-        yield event(
-            "response.output_text.done", item_id="msg_1", output_index=0, content_index=0, text=DONE, logprobs=[]
-        )
-        yield event(
-            "response.content_part.done", item_id="msg_1", output_index=0, content_index=0, part=item["content"][0]
+            "response.content_part.done", item_id=item["id"], output_index=0, content_index=0, part=item["content"][0]
         )
     else:
         arguments = item["arguments"]
@@ -401,8 +516,8 @@ def responses_events(call, usage):
     yield event("response.completed", response=whole)
 
 
-def gemini_events(call, usage):
-    yield f"data: {json.dumps(gemini_reply(call, usage))}\r\n\r\n"
+def gemini_events(answer):
+    yield f"data: {json.dumps(gemini_reply(answer))}\r\n\r\n"
 
 
 EVENTS = {"anthropic": messages_events, "openai": chat_events, "responses": responses_events, "gemini": gemini_events}

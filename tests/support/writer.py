@@ -1,5 +1,5 @@
 """
-A writer that is made to be killed, in a process of its own.
+A writer that is made to be killed, in a separate process.
 
 ``python -m tests.support.writer DIRECTORY`` imports once, then forks a writer for every line on its standard input: a
 JSON object with a directory, a seed, a format and, if it likes, a memory backend. The writer says on the standard
@@ -36,7 +36,7 @@ def config(backend):
 
 
 def messages(format_name, chance):
-    """Without end: what user, model and tools say, and whether it is a reply."""
+    """Without end: messages of user, model and tools, and whether each is a reply."""
     place = 0
     while True:
         yield asked(format_name, f"Request {place}: ünbeirrt {chance.randrange(10**9)}. Never touch f0."), False
@@ -49,7 +49,7 @@ def messages(format_name, chance):
 
 
 def texts_of(session, ids):
-    """What recall has to give for each item from now on: what it gives once it is acknowledged."""
+    """The text that recall has to return for each item from now on: what it gives once it is acknowledged."""
     return [session.recall(key) for key in ids]
 
 
@@ -63,11 +63,11 @@ def write(order, say):
     say({"began": store_of(session).session})
     for place, (message, is_reply) in enumerate(messages(format_name, chance)):
         aside(session, chance, place)
-        ids = (told if is_reply else GCSession.append)(session, message)
+        ids = (reply_with_report if is_reply else GCSession.append)(session, message)
         say({"ids": ids, "texts": texts_of(session, ids)})
 
 
-def told(session, reply):
+def reply_with_report(session, reply):
     """The ids that a reply became: ``post_turn`` says what was collected, so they are read from the log."""
     try:
         session.pre_send()
@@ -100,7 +100,7 @@ def aside(session, chance, place):
 
 
 def redo(session):
-    """A host that has pinned what was undone is refused, and nothing has changed."""
+    """A host that has pinned undone items is refused, and nothing has changed."""
     with contextlib.suppress(SourceError):
         session.redo()
 
@@ -109,7 +109,7 @@ def run(order):
     """A writer's whole life; it never comes back."""
     try:
         write(order, say)
-    except BaseException:  # noqa: BLE001 - it is told, and whoever reads asserts that it was killed instead
+    except BaseException:  # noqa: BLE001 - it is reported, and the reader asserts that it was killed instead
         say({"error": traceback.format_exc()[-2_000:]})
     finally:
         os._exit(1)

@@ -1,4 +1,4 @@
-"""The rules of dialogs: those of Chat Completions, a limit of marks (Q1), and stamps that stay as they came (Q2)."""
+"""The rules of dialogs: those of Chat Completions, a limit of marks (Q1), and stamps that stay unchanged (Q2)."""
 
 from __future__ import annotations
 

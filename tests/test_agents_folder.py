@@ -1,0 +1,22 @@
+"""What lies in ``agents/`` is what ``ctxgc setup`` writes."""
+
+import json
+from pathlib import Path
+
+from gc_agents.setup import EVENTS, HOOK, edits_for
+
+AGENTS = Path(__file__).parents[1] / "agents"
+
+
+def test_the_block_for_codex_is_the_one_that_is_written(tmp_path):
+    (edit,) = edits_for("codex", {}, tmp_path, gateway="http://127.0.0.1:8787")
+    assert edit.after == (AGENTS / "codex" / "config.toml").read_text()
+
+
+def test_the_plugins_hooks_and_server_are_those_that_are_written(tmp_path):
+    settings, state = edits_for("claude-code", {}, tmp_path)
+    plugin = json.loads((AGENTS / "claude-code" / "hooks" / "hooks.json").read_text())["hooks"]
+    assert json.loads(settings.after)["hooks"] == plugin
+    assert all(plugin[event][0]["hooks"][0]["command"] == HOOK for event in EVENTS)
+    server = json.loads((AGENTS / "claude-code" / ".mcp.json").read_text())
+    assert json.loads(state.after) == server

@@ -1,0 +1,395 @@
+"""What the gateway does with bad input of clients and upstreams, and with requests that want to go elsewhere."""
+
+import contextlib
+import json
+import socket
+import stat
+import threading
+from urllib.parse import urlsplit
+
+import attrs
+import httpx2
+import pytest
+import zstandard
+from gc_gateway import upstream
+from gc_gateway.errors import GatewayError
+from gc_gateway.serving import running
+from gc_gateway.settings import Settings, load_settings
+
+from gc_core import Plugins, hookimpl
+from tests.support.standin import StandIn
+
+HEADERS = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", "content-type": "application/json"}
+HELLO = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello."}]}
+TOOLS = [{"name": "bash", "description": "Runs.", "input_schema": {"type": "object"}}]
+DIALECTS = ("anthropic", "openai", "responses", "gemini")
+
+
+@pytest.fixture
+def provider():
+    with StandIn(calls=0) as standin:
+        yield standin
+
+
+@pytest.fixture
+def settings(tmp_path, provider):
+    upstreams = dict.fromkeys(DIALECTS, provider.url)
+    return Settings(directory=tmp_path / "lanes", upstreams=upstreams, windows={"*": 8_000})
+
+
+@pytest.fixture
+def gateway(settings):
+    with running(settings) as (url, gateway):
+        gateway.url = url
+        yield gateway
+
+
+def posted(url, body=HELLO, path="/v1/messages", **headers):
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    with httpx2.Client(trust_env=False, timeout=20) as client:
+        return client.post(f"{url}{path}", content=content, headers={**HEADERS, **headers})
+
+
+def dialogue(url, request, *, half_close=False):
+    """Send bytes as they are; return what comes back until the connection is closed."""
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), 10) as connection:
+        connection.sendall(request)
+        if half_close:
+            connection.shutdown(socket.SHUT_WR)
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while chunk := connection.recv(65_536):
+                received += chunk
+        return received
+
+
+def raw_request(target, body=b"", *, length=None, more=b""):
+    head = f"POST {target} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: key-1\r\nconnection: close\r\n".encode()
+    size = len(body) if length is None else length
+    return head + more + f"content-length: {size}\r\n\r\n".encode() + body
+
+
+def texts_in(directory):
+    return b"".join(path.read_bytes() for path in directory.rglob("*") if path.is_file())
+
+
+# -- where requests go -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *(
+            "http://evil.example/v1/messages",
+            "//evil.example/v1/messages",
+            "/v1/%2e%2e/secrets",
+            "/v1/%2E%2E%2Fsecrets",
+        ),
+        *("/v1/..;/secrets/..", "/v1/%252e%252e/secrets", "/v1/a\\..\\b", "/..%5c..%5csecrets"),
+    ],
+)
+def test_no_target_leads_out_of_the_upstream(provider, gateway, target):
+    answer = dialogue(gateway.url, raw_request(target, json.dumps(HELLO).encode()))
+    assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 404"))
+    assert provider.seen == []
+
+
+def test_no_line_of_a_header_is_smuggled_in_by_a_path(provider, gateway):
+    dialogue(gateway.url, raw_request("/v1/models%0d%0ahost:%20evil.example%0d%0ax-injected:%201"))
+    assert all("x-injected" not in seen.headers for seen in provider.seen)
+    assert all(seen.headers["host"].startswith("127.0.0.1") for seen in provider.seen)
+
+
+def test_a_host_header_does_not_choose_the_upstream(provider, gateway):
+    answer = posted(gateway.url, host="evil.example", **{"x-forwarded-host": "evil.example"})
+    assert answer.status_code == 200
+    assert provider.seen[-1].headers["host"].startswith("127.0.0.1")
+
+
+def test_an_address_for_others_needs_a_token(tmp_path):
+    with pytest.raises(GatewayError, match="set a token"):
+        Settings(directory=tmp_path, host="0.0.0.0")  # noqa: S104 - it is refused
+
+
+def test_the_credentials_of_an_upstream_are_in_no_error(settings):
+    upstreams = dict.fromkeys(DIALECTS, "http://user:secret@127.0.0.1:9")
+    with running(attrs.evolve(settings, upstreams=upstreams)) as (url, _):
+        answer = posted(url)
+    assert answer.status_code == 502
+    assert "secret" not in answer.text
+    assert "127.0.0.1:9" in answer.json()["error"]["message"]
+    with pytest.raises(GatewayError) as refused:
+        Settings(directory=settings.directory, upstreams={"openai": "ftp://user:secret@host"})
+    assert "secret" not in str(refused.value)
+
+
+def test_headers_pass_byte_for_byte_whatever_letters_they_have(provider, gateway):
+    """Codex tells the working directory in one."""
+    body = json.dumps(HELLO).encode()
+    folder = '{"cwd": "/srv/zoë/日本"}'.encode()
+    answer = dialogue(
+        gateway.url, raw_request("/v1/messages", body, more=b"x-codex-turn-metadata: " + folder + b"\r\n")
+    )
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert provider.seen[-1].headers["x-codex-turn-metadata"].encode("latin-1") == folder
+
+
+# -- bodies ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_body_without_a_declared_length_is_refused_as_soon_as_it_is_too_long(provider, settings):
+    def endless():
+        while True:
+            yield b"x" * 10_000
+
+    with running(attrs.evolve(settings, body_bytes=100_000)) as (url, _), httpx2.Client(trust_env=False) as client:
+        with contextlib.suppress(httpx2.WriteError):
+            assert client.post(f"{url}/v1/messages", content=endless(), headers=HEADERS).status_code == 413
+        bomb = zstandard.compress(b'{"messages": "' + b"x" * 1_000_000 + b'"}')
+        assert posted(url, bomb, **{"content-encoding": "zstd"}).status_code == 413
+        assert posted(url).status_code == 200
+    assert len(provider.seen) == 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "zstd"])
+def test_a_body_that_is_not_compressed_as_it_says_is_400(provider, gateway, encoding):
+    answer = posted(gateway.url, b"not compressed at all", **{"content-encoding": encoding})
+    assert answer.status_code == 400
+    assert answer.json()["type"] == "error"
+    assert provider.seen == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/messages", {"model": "m", "input": "Hello."}),
+        ("/v1/messages", {"contents": [{"role": "user", "parts": [{"text": "Hello."}]}]}),
+        ("/v1/chat/completions", {"model": "m", "contents": []}),
+        ("/v1/responses", HELLO),
+        ("/v1beta/models/m:generateContent", HELLO),
+        ("/v1/messages", {**HELLO, "messages": [{"role": "model", "parts": [{"text": "Hello."}]}]}),
+        ("/v1/messages", {**HELLO, "messages": ["Hello.", 5, None]}),
+        ("/v1/messages", {**HELLO, "messages": [{"role": "user", "content": {"type": "text"}}]}),
+        ("/v1/messages", {**HELLO, "system": 5, "tools": "none", "max_tokens": "many"}),
+        ("/v1/messages", {**HELLO, "output_config": [], "thread": "x", "metadata": {"user_id": "{"}}),
+        ("/v1/responses", {"model": "m", "input": [5]}),
+        ("/v1beta/models/m:generateContent", {"contents": [{"parts": 5}], "generationConfig": 5}),
+    ],
+)
+def test_what_another_dialect_says_goes_on_as_it_came_and_is_the_providers_business(provider, gateway, path, body):
+    before = json.dumps(body).encode()
+    posted(gateway.url, before, path)
+    assert provider.seen[-1].raw == before
+    assert posted(gateway.url).status_code == 200
+
+
+def test_a_body_that_ends_too_early_reaches_nobody(provider, gateway):
+    body = json.dumps(HELLO).encode()
+    dialogue(gateway.url, raw_request("/v1/messages", body[:40], length=len(body)), half_close=True)
+    assert provider.seen == []
+    assert list(gateway.settings.directory.glob("*")) == []
+    assert posted(gateway.url).status_code == 200
+
+
+def test_a_slow_client_keeps_nobody_waiting(provider, gateway):
+    body, parts = json.dumps(HELLO).encode(), urlsplit(gateway.url)
+    with socket.create_connection((parts.hostname, parts.port), 10) as slow:
+        slow.sendall(raw_request("/v1/messages", body[:10], length=len(body)))
+        for _ in range(3):
+            assert posted(gateway.url).status_code == 200
+        slow.sendall(body[10:])
+        assert slow.recv(100).startswith(b"HTTP/1.1 200")
+    assert provider.seen[-1].raw == body
+
+
+# -- clients that leave, and upstreams that misbehave ------------------------------------------------------------------
+
+
+class Upstream:
+    """Answers every request with the bytes of a script, piece by piece; a pause where it says None."""
+
+    def __init__(self, *script, leaves=True):
+        self.script, self.leaves, self.closed = script, leaves, threading.Event()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._serve)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._done.set()
+        self._listening.close()
+        self._thread.join()
+
+    def _serve(self):
+        self._listening.settimeout(0.05)
+        while not self._done.is_set():
+            with contextlib.suppress(OSError), self._listening.accept()[0] as connection:
+                connection.settimeout(0.05)
+                self._answer(connection)
+
+    def _answer(self, connection):
+        received = b""
+        while b"\r\n\r\n" not in received:
+            received += connection.recv(65_536)
+        for piece in self.script:
+            if piece is not None:
+                connection.sendall(piece)
+                continue
+            while not self._done.is_set():  # it stalls, until it is left
+                with contextlib.suppress(TimeoutError):
+                    if not connection.recv(65_536):
+                        self.closed.set()
+                        return
+        if not self.leaves:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # a reset
+
+
+STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+STARTED = b'event: message_start\ndata: {"type": "message_start", "message": {"usage": {"input_tokens": 50}}}\n\n'
+FAILED = b'event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n'
+
+
+def chunk(data):
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+@contextlib.contextmanager
+def before(upstream_of, settings):
+    """A gateway before an upstream."""
+    with (
+        upstream_of,
+        running(attrs.evolve(settings, upstreams=dict.fromkeys(DIALECTS, upstream_of.url))) as (url, gateway),
+    ):
+        gateway.url = url
+        yield gateway
+
+
+def streamed(url):
+    """What a client gets of a stream, and whether that was all."""
+    body, received = {**HELLO, "stream": True, "tools": TOOLS}, b""
+    with httpx2.stream("POST", f"{url}/v1/messages", json=body, headers=HEADERS, trust_env=False, timeout=20) as answer:
+        try:
+            for piece in answer.iter_raw():
+                received += piece
+        except httpx2.HTTPError:
+            return received, False
+    return (received, True) if answer.status_code == 200 else (b"", False)
+
+
+@pytest.mark.parametrize("leaves", [True, False], ids=["ends", "resets"])
+def test_a_stream_that_breaks_off_is_no_whole_one_for_the_client(settings, leaves):
+    with before(Upstream(STREAM, chunk(STARTED), leaves=leaves), settings) as gateway:
+        received, whole = streamed(gateway.url)
+        assert not whole
+        assert received in {STARTED, b""}
+        assert httpx2.get(f"{gateway.url}/healthz", trust_env=False).status_code == 200
+        (lane,) = gateway.lanes.open
+        assert lane.counts.calls == 1
+
+
+def test_an_error_event_in_a_stream_passes_as_it_is(settings):
+    with before(Upstream(STREAM, chunk(STARTED), chunk(FAILED), b"0\r\n\r\n"), settings) as gateway:
+        assert streamed(gateway.url) == (STARTED + FAILED, True)
+
+
+def test_an_upstream_that_stalls_is_given_up_after_a_while(settings, monkeypatch):
+    monkeypatch.setattr(upstream, "TIMEOUT", httpx2.Timeout(5.0, read=0.2))
+    with before(Upstream(STREAM, chunk(STARTED), None), settings) as gateway:
+        assert streamed(gateway.url) == (STARTED, False)
+    with before(Upstream(None), settings) as gateway:
+        answer = posted(gateway.url)
+        assert answer.status_code == 502
+        assert answer.json()["type"] == "error"
+
+
+def test_a_client_that_leaves_in_mid_stream_leaves_the_upstream_too_and_the_lane_goes_on(settings):
+    stalls = Upstream(STREAM, chunk(STARTED), None)
+    with before(stalls, settings) as gateway:
+        body = {**HELLO, "stream": True}
+        with httpx2.stream("POST", f"{gateway.url}/v1/messages", json=body, headers=HEADERS, trust_env=False) as answer:
+            assert next(answer.iter_raw()) == STARTED
+        assert stalls.closed.wait(10)
+        (lane,) = gateway.lanes.open
+        assert not lane.lock.locked()
+        assert lane.counts.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ((b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{}",), None),
+        ((b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{} and more",), b"{}"),
+        ((b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",), None),
+        ((b"no HTTP at all\r\n\r\n",), None),
+        ((b"",), None),
+    ],
+    ids=["too short", "too long", "no chunk", "no HTTP", "nothing"],
+)
+def test_an_upstream_that_lies_is_an_error_or_what_it_declared(settings, script, said):
+    with before(Upstream(*script), settings) as gateway:
+        try:
+            answer = posted(gateway.url)
+        except httpx2.HTTPError:
+            assert said is None
+        else:
+            assert (answer.status_code, answer.content) == (200, said) if said else answer.status_code == 502
+        assert httpx2.get(f"{gateway.url}/readyz", trust_env=False).status_code == 200
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_directories_and_files_are_their_owners_alone(gateway):
+    assert posted(gateway.url).status_code == 200
+    found = [gateway.settings.directory, *gateway.settings.directory.rglob("*")]
+    assert len(found) > 3
+    assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in found if path.is_dir())
+
+
+def test_secrets_that_a_plugin_knows_reach_no_file_and_no_provider(provider, settings, monkeypatch):
+    class Knows:
+        @hookimpl
+        def gc_redact(self, text):
+            return text.replace("hunter2", "[secret]")
+
+    plugins = Plugins.discover()
+    plugins.register(Knows(), name="knows")
+    monkeypatch.setattr("gc_gateway.lanes.Plugins.discover", lambda: plugins)
+    body = {**HELLO, "messages": [{"role": "user", "content": "My password is hunter2."}]}
+    with running(settings) as (url, _):
+        for name in ("a", ""):
+            assert posted(url, body, **{"x-gc-lane": name}).status_code == 200
+    assert b"[secret]" in texts_in(settings.directory)
+    for text in (texts_in(settings.directory), *(seen.raw for seen in provider.seen)):
+        assert b"hunter2" not in text
+
+
+# -- the file of settings ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[gatway]\nport = 5\n", "neither a table"),
+        ("[gateway]\nprt = 5\n", "no key 'prt'"),
+        ("[gateway\n", "cannot be read"),
+        ("gateway = 5\n", "expected a table"),
+    ],
+)
+def test_a_wrong_file_of_settings_is_named(tmp_path, text, said):
+    (tmp_path / "gc.toml").write_text(text)
+    with pytest.raises(GatewayError, match=said):
+        load_settings(tmp_path / "gc.toml")
+
+
+def test_a_file_of_settings_may_have_the_gateways_table_alone(tmp_path):
+    (tmp_path / "gc.toml").write_text('[gateway]\nport = 5\n[gateway.windows]\n"*" = 9000\n')
+    assert load_settings(tmp_path / "gc.toml").window("any") == 9_000

@@ -1,0 +1,181 @@
+"""
+Claude Code and Codex, as they are installed, with the MCP server and the plugin inside them, against a scripted
+provider on loopback: ``make clients`` installs the agents and runs these tests; without them they skip.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.real_client import CLIENTS, RESULT, ROOT
+from tests.test_real_clients import ALONE, is_alone_possible
+
+pytestmark = pytest.mark.slow
+
+RULE = "Never touch billing.py"
+
+
+def bash(number):
+    return ["Bash", {"command": f"cat big_{number}.txt", "description": "Reads a file."}]
+
+
+def shell(number):
+    return ["exec_command", {"cmd": f"cat big_{number}.txt"}]
+
+
+def claude(name, **arguments):
+    return [f"mcp__plugin_gc_gc__{name}", arguments]
+
+
+def codex(name, **arguments):
+    return [f"mcp__gc/{name}", arguments]
+
+
+@pytest.fixture(autouse=True)
+def alone():
+    if not is_alone_possible():
+        pytest.skip("a network namespace is not permitted here")
+
+
+def driven(client, way, script, folder, **variables):
+    if not CLIENTS[client].is_installed:
+        pytest.skip(f"{client} is not installed: make clients")
+    folder.mkdir()
+    command = [sys.executable, "-m", "tests.support.real_agent", client, way, json.dumps(script), str(folder)]
+    environment = {**os.environ, **variables}
+    subprocess.run([*ALONE, *command], cwd=ROOT, env=environment, check=True, timeout=250)  # noqa: S603 - our own
+    found = json.loads((folder / RESULT).read_text())
+    assert found["status"] == 0, (found["stderr"], found["stdout"], found["tokens"])
+    return found
+
+
+def texts_of(body):
+    """Every text of a request, in order: what was said, asked, and answered."""
+    for message in body.get("messages") or body.get("input") or ():
+        content = next((message[key] for key in ("content", "output", "arguments") if message.get(key)), "")
+        for block in content if isinstance(content, list) else [content]:
+            if isinstance(block, str):
+                yield block
+                continue
+            inner = block.get("content")
+            for each in inner if isinstance(inner, list) else [inner or block.get("text") or ""]:
+                yield each if isinstance(each, str) else each.get("text", "")
+
+
+def ever_told(found):
+    """Every text of every request: what a collection left out later was told before."""
+    return [text for body in found["bodies"] for text in texts_of(body)]
+
+
+@pytest.mark.parametrize("way", ["plugin", "gateway"])
+def test_claude_code_looks_back_pins_and_notes_with_and_without_the_gateway(way, tmp_path):
+    looks = [claude("gc_status"), claude("gc_search", query="needle2"), claude("gc_recall", reference="toolu_call_1")]
+    changes = [claude("gc_note", text="Ada owns it."), claude("gc_undo")]
+    script = [*(bash(number) for number in range(1, 20)), *looks, *changes, bash(30)]
+    found = driven("claude", way, script, tmp_path / way)
+    told = ever_told(found)
+    (recalled,) = {text for text in told if text.startswith("needle1 line 0 ") and "go on with" in text}
+    assert "needle1 line 600 of the file" in recalled
+    assert any(" turn 0 Bash tool result: needle2" in text for text in told)
+    assert any("held by: " in text for text in told)
+    assert any(text.startswith("noted: ") for text in told)
+    answers = ("nothing was undone: the user declined", "nothing was collected here that could be undone", "undone: ")
+    assert any(answer in text for text in told for answer in answers)
+    shortened = [text for text in told if text.endswith('all of it: gc_recall reference="toolu_call_19"]')]
+    assert "AssertionError: refused 19" in shortened[0]
+    if way == "gateway":
+        assert "collections" in found["stderr"]
+        assert any("Ada owns it." in text and text.startswith("<context ") for text in told)
+
+
+def test_after_claude_codes_own_compaction_rules_and_an_index_are_back(tmp_path):
+    script = [*(bash(number) for number in range(1, 21)), claude("gc_recall", reference="i1")]
+    found = driven("claude", "plugin", script, tmp_path / "compacted", LIMIT="36000")
+    assert found["summaries"] > 0
+    asked = next(at for at, body in enumerate(found["bodies"]) if "TEXT ONLY" in [*texts_of(body)][-1])
+    prompt = [*texts_of(found["bodies"][asked])][-1]
+    assert RULE in prompt
+    assert "What can be read again" in prompt
+    after = "\n".join(texts_of(found["bodies"][asked + 1]))
+    assert RULE in after
+    assert "gc_search finds it, gc_recall shows it" in after
+    assert "Read the files. Never touch billing.py." in [*texts_of(found["bodies"][-1])]
+
+
+def test_codex_looks_back_and_notes_behind_the_gateway(tmp_path):
+    looks = [codex("gc_status"), codex("gc_search", query="needle2"), codex("gc_recall", reference="i5")]
+    script = [*(shell(number) for number in range(1, 15)), *looks, codex("gc_note", text="Ada owns it."), shell(30)]
+    found = driven("codex", "gateway", script, tmp_path / "codex", LIMIT="40000")
+    told = ever_told(found)
+    assert "Read the files. Never touch billing.py." in told
+    assert any(" turn 0 exec_command tool result: " in text for text in told)
+    assert any("held by: " in text for text in told)
+    assert any(text.startswith("noted: ") for text in told)
+    assert any("Ada owns it." in text and text.startswith("<context ") for text in told)
+
+
+def test_what_ctxgc_setup_writes_is_what_claude_code_reads(tmp_path):
+    script = [*(bash(number) for number in range(1, 4)), ["mcp__gc__gc_recall", {"reference": "toolu_call_2"}]]
+    told = ever_told(driven("claude", "setup", script, tmp_path / "set_up"))
+    assert any(text.endswith('gc_recall reference="toolu_call_2"]') for text in told)
+    assert any("needle2 line 600 of the file" in text for text in told)
+
+
+def test_what_ctxgc_setup_writes_is_what_codex_reads(tmp_path):
+    script = [shell(1), shell(2), codex("gc_search", query="needle1"), codex("gc_recall", reference="i4")]
+    told = ever_told(driven("codex", "setup", script, tmp_path / "set_up"))
+    assert any(" turn 0 exec_command tool result: " in text for text in told)
+
+
+def test_a_sub_agent_of_claude_code_recalls_by_the_ids_that_its_own_references_name(tmp_path):
+    task = {"description": "Reads.", "prompt": "Read the files, please.", "subagent_type": "general-purpose"}
+    # Both agents run side by side, and whoever asks first has the next call of the script.
+    looks = [claude("gc_recall", reference="{newest}")] * 4
+    script = [["Agent", task], *(bash(number) for number in range(1, 25)), *looks]
+    found = driven("claude", "gateway", script, tmp_path / "sub", LIMIT="36000")
+    told = ever_told(found)
+    named = {
+        match for text in told for match in re.findall(r"mcp__plugin_gc_gc__gc_recall (i[\di-]+@[0-9a-f]{6})", text)
+    }
+    assert named
+    answers = dict(pair for body in found["bodies"] for pair in answers_in(body, "gc_recall"))
+    asked = {reference: answer for reference, answer in answers.items() if reference != "nothing"}
+    assert asked
+    assert set(asked) <= named
+    assert not any(answer.startswith("Error") for answer in asked.values())
+
+
+def answers_in(body, tool):
+    """The references that calls of a tool named, each with what was answered."""
+    blocks = [
+        block for message in body.get("messages") or () for block in message["content"] if isinstance(block, dict)
+    ]
+    results = {block["tool_use_id"]: block for block in blocks if block["type"] == "tool_result"}
+    for block in blocks:
+        if block["type"] == "tool_use" and block["name"].endswith(tool) and block["id"] in results:
+            content = results[block["id"]]["content"]
+            yield block["input"]["reference"], content if isinstance(content, str) else content[0]["text"]
+
+
+def test_opencode_reads_back_what_its_plugin_shortened(tmp_path):
+    if not (ROOT / "agents" / "opencode" / "node_modules").is_dir():
+        pytest.skip("the plugin's dependencies are not installed: make opencode-plugin")
+    calls = [["bash", {"command": f"cat big_{number}.txt", "description": "Reads."}] for number in range(1, 4)]
+    script = [*calls, ["gc_recall", {"reference": "toolu_call_2"}]]
+    told = ever_told(driven("opencode", "plugin", script, tmp_path / "opencode"))
+    assert any(text.endswith('gc_recall reference="toolu_call_2"]') for text in told)
+    assert any("needle2 line 600 of the file" in text for text in told)
+
+
+def test_the_plugin_alone_sends_fewer_tokens_and_everything_is_still_recalled(tmp_path):
+    script = [*(bash(number) for number in range(1, 31)), claude("gc_recall", reference="toolu_call_7")]
+    with_it = driven("claude", "plugin", script, tmp_path / "with", LIMIT="400000")
+    without = driven("claude", "bare", script[:-1], tmp_path / "without", LIMIT="400000")
+    sent, whole = sum(with_it["tokens"][:31]), sum(without["tokens"][:31])
+    print(f"30 calls: {sent:,} tokens with the plugin, {whole:,} without")  # noqa: T201 - a figure of `make clients`
+    assert sent < 0.7 * whole
+    assert any("needle7 line 600 of the file" in text for text in texts_of(with_it["bodies"][-1]))

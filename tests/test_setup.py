@@ -1,0 +1,185 @@
+"""``ctxgc setup``: what it writes, what it leaves alone, and that removing gives back what was there."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from ctxgc.cli.app import app
+from ctxgc.doctor import diagnose
+from gc_agents.hook import LOG_NAME
+from gc_agents.setup import AGENTS, EVENTS, HOOK, edits_for
+from typer.testing import CliRunner
+
+from gc_core.errors import ConfigError
+
+URL = "http://127.0.0.1:8787/secret"
+FILES = {
+    "claude-code": (".claude/settings.json", ".claude.json"),
+    "codex": (".codex/config.toml",),
+    "opencode": (".config/opencode/opencode.json",),
+}
+OWN_HOOK = {"matcher": "Edit", "hooks": [{"type": "command", "command": "fmt"}]}
+HELD = {
+    ".claude/settings.json": json.dumps({"model": "opus", "hooks": {"PostToolUse": [OWN_HOOK]}}, indent=4),
+    ".claude.json": json.dumps({"starts": 7, "mcpServers": {"other": {"command": "x"}}, "é": "ü"}, ensure_ascii=False),
+    ".codex/config.toml": '# mine\nmodel = "gpt-5.4"\n\n[mcp_servers.other]\ncommand = "x"  # kept',
+    ".config/opencode/opencode.json": '{\n\t"theme": "dark",\n\t"provider": {\n\t\t"anthropic": {"npm": 1}\n\t}\n}\n',
+}
+
+
+@pytest.fixture(params=[True, False], ids=["with files", "without"])
+def home(request, tmp_path):
+    for name, text in HELD.items() if request.param else ():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o640)
+    return tmp_path
+
+
+def apply(agent, home, **more):
+    more.setdefault("gateway", URL)
+    return [edit.apply() for edit in edits_for(agent, {}, home, **more) if edit.changes]
+
+
+def held(home):
+    return {name: (home / name).read_text() if (home / name).exists() else None for name in HELD}
+
+
+def value(text, name):
+    return {} if not text else tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_writing_twice_is_writing_once_and_removing_gives_back_what_was_there(agent, home):
+    before = held(home)
+    backups = apply(agent, home)
+    written = held(home)
+    assert written != before
+    assert apply(agent, home) == []
+    assert held(home) == written
+    for name, backup in zip(FILES[agent], backups, strict=True):
+        assert (backup is None) == (before[name] is None)
+        if backup is not None:
+            assert backup.read_text() == before[name]
+            assert (home / name).stat().st_mode & 0o777 == 0o640
+    apply(agent, home, remove=True)
+    after = held(home)
+    assert {name: value(text, name) for name, text in after.items()} == {
+        name: value(text, name) for name, text in before.items()
+    }
+    if agent == "codex" and before[".codex/config.toml"]:
+        assert after[".codex/config.toml"].rstrip("\n") == before[".codex/config.toml"]
+
+
+def test_claude_code_gets_its_hooks_beside_those_of_the_user(home):
+    apply("claude-code", home)
+    settings = json.loads((home / ".claude/settings.json").read_text())
+    assert set(EVENTS) <= settings["hooks"].keys()
+    commands = [each["hooks"][0]["command"] for each in settings["hooks"]["PostToolUse"]]
+    assert commands[-1] == HOOK
+    assert settings["env"]["ANTHROPIC_BASE_URL"] == URL
+    servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
+    assert servers["gc"] == {"type": "stdio", "command": "ctxgc", "args": ["mcp"]}
+
+
+def test_without_a_gateway_the_users_base_url_stays(tmp_path):
+    path = tmp_path / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"env": {"ANTHROPIC_BASE_URL": "https://proxy.example"}}')
+    apply("claude-code", tmp_path, gateway="")
+    apply("claude-code", tmp_path, gateway="", remove=True)
+    assert json.loads(path.read_text()) == {"env": {"ANTHROPIC_BASE_URL": "https://proxy.example"}}
+
+
+def test_codex_gets_a_server_and_a_profile_for_the_gateway(home):
+    apply("codex", home)
+    config = tomllib.loads((home / ".codex/config.toml").read_text())
+    assert config["mcp_servers"]["gc"] == {"command": "ctxgc", "args": ["mcp"]}
+    assert config["model_providers"]["gc"]["base_url"] == f"{URL}/v1"
+    assert config["profiles"]["gc"]["model_provider"] == "gc"
+
+
+def test_opencode_gets_the_gateways_own_server(home):
+    apply("opencode", home)
+    config = json.loads((home / ".config/opencode/opencode.json").read_text())
+    assert config["mcp"]["gc"] == {"type": "remote", "url": f"{URL}/mcp", "enabled": True}
+    assert config["provider"]["anthropic"]["options"]["baseURL"] == f"{URL}/v1"
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "text"),
+    [
+        ("claude-code", ".claude/settings.json", '{"a": 1, // mine\n}'),
+        ("claude-code", ".claude/settings.json", "[]"),
+        ("claude-code", ".claude/settings.json", '{"hooks": 7}'),
+        ("claude-code", ".claude.json", '{"mcpServers": []}'),
+        ("codex", ".codex/config.toml", "model = "),
+        ("codex", ".codex/config.toml", '[mcp_servers.gc]\ncommand = "mine"\n'),
+        ("opencode", ".config/opencode/opencode.json", '{"mcp": "x"}'),
+    ],
+)
+def test_a_file_that_is_not_understood_is_refused_and_stays(agent, name, text, tmp_path):
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="nothing was changed"):
+        edits_for(agent, {}, tmp_path, gateway=URL)
+    assert path.read_text() == text
+
+
+def test_a_file_that_changed_meanwhile_or_cannot_be_written_stays(tmp_path):
+    (edit,) = edits_for("codex", {}, tmp_path)
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text("model = 'x'\n")
+    with pytest.raises(ConfigError, match="changed meanwhile"):
+        edit.apply()
+    assert (tmp_path / ".codex" / "config.toml").read_text() == "model = 'x'\n"
+
+
+def test_a_link_keeps_being_one(tmp_path):
+    dotfiles = tmp_path / "dotfiles.toml"
+    dotfiles.write_text("")
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").symlink_to(dotfiles)
+    apply("codex", tmp_path)
+    assert (tmp_path / ".codex" / "config.toml").is_symlink()
+    assert "mcp_servers" in dotfiles.read_text()
+
+
+def test_the_command_shows_a_diff_writes_says_where_the_backup_is_and_removes(tmp_path, monkeypatch):
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path))
+    (tmp_path / "config.toml").write_text('model = "gpt-5.4"\n')
+    shown = CliRunner().invoke(app, ["setup", "codex", "--show"])
+    assert '+command = "ctxgc"' in shown.stdout
+    assert (tmp_path / "config.toml").read_text() == 'model = "gpt-5.4"\n'
+    wrote = CliRunner().invoke(app, ["setup", "codex"])
+    assert wrote.stdout == shown.stdout
+    backup = Path(wrote.stderr.rpartition("backup: ")[2].strip())
+    assert backup.read_text() == 'model = "gpt-5.4"\n'
+    assert "nothing to change" in CliRunner().invoke(app, ["setup", "codex"]).stderr
+    CliRunner().invoke(app, ["setup", "codex", "--remove"])
+    assert (tmp_path / "config.toml").read_text() == 'model = "gpt-5.4"\n'
+    refused = CliRunner().invoke(app, ["setup", "emacs"])
+    assert (refused.exit_code, "cannot be set up" in refused.stderr) == (1, True)
+
+
+def test_the_doctor_says_what_is_missing_and_what_the_hooks_met(tmp_path):
+    environ = {"HOME": str(tmp_path), "PATH": "/nowhere", "GC_AGENTS_DIRECTORY": str(tmp_path / "state")}
+    assert [each for each in diagnose(environ=environ) if each.subject == "agents"] == []
+    apply("claude-code", tmp_path)
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / LOG_NAME).write_text("2026-11-23T23:15:47Z OSError: No space left on device\n")
+    found = [each for each in diagnose(environ=environ) if each.subject == "agents"]
+    assert [each.level.value for each in found] == ["error", "warning"]
+    assert "gc-hook" in found[0].text
+    assert "No space left on device" in found[1].text
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("gc-hook", "ctxgc"):
+        (tools / name).write_text("#!/bin/sh\n")
+        (tools / name).chmod(0o755)
+    (tmp_path / "state" / LOG_NAME).unlink()
+    (healthy,) = [each for each in diagnose(environ={**environ, "PATH": str(tools)}) if each.subject == "agents"]
+    assert (healthy.level.value, healthy.text) == ("ok", "Claude Code has gc-core's hooks and server")

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from tests.support.real_client import CLIENTS, RESULT, ROOT
-from tests.test_real_clients import ALONE, is_alone_possible
+from tests.support.real_client import CLIENTS, RESULT, ROOT, alone
+from tests.test_real_clients import is_alone_possible
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def codex(name, **arguments):
 
 
 @pytest.fixture(autouse=True)
-def alone():
+def network():
     if not is_alone_possible():
         pytest.skip("a network namespace is not permitted here")
 
@@ -47,7 +47,7 @@ def driven(client, way, script, folder, **variables):
     folder.mkdir()
     command = [sys.executable, "-m", "tests.support.real_agent", client, way, json.dumps(script), str(folder)]
     environment = {**os.environ, **variables}
-    subprocess.run([*ALONE, *command], cwd=ROOT, env=environment, check=True, timeout=250)  # noqa: S603 - our own
+    subprocess.run(alone(command), cwd=ROOT, env=environment, check=True, timeout=250)  # noqa: S603 - our own
     found = json.loads((folder / RESULT).read_text())
     assert found["status"] == 0, (found["stderr"], found["stdout"], found["tokens"])
     return found

@@ -1,11 +1,15 @@
 """System messages inside a conversation, as Claude Code sends them: what stands beside them may leave, they stay."""
 
+import tempfile
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCSession
 from gc_core.events import CollectionFinished
+from gc_core.storage.audit import verify
+from tests.fuzz.promises import flat
 from tests.support.checker import complaints
 
 STRATEGIES = ("gc_budget", "gc_progressive", "gc_truncate", "gc_hybrid", "gc_rolling")
@@ -87,3 +91,33 @@ def test_wherever_reminders_stand_every_request_is_valid_and_has_them_in_their_o
     places = [text.find(f"Reminder {number}:") for number, kind in enumerate(kinds) if kind != "plain"]
     assert -1 not in places
     assert places == sorted(places)
+
+
+@given(st.lists(st.sampled_from(["plain", "hook", "text"]), min_size=10, max_size=40), st.sampled_from(STRATEGIES))
+@settings(max_examples=15, deadline=None)
+def test_a_session_with_reminders_is_opened_again_with_the_same_words(kinds, strategy):
+    with tempfile.TemporaryDirectory() as directory:
+        config = GCConfig(strategy=strategy, context_limit=5_000, output_reservation=0)
+        with GCSession(config, format="anthropic", model="claude-opus-4-5", directory=directory) as session:
+            sent = appended(session, [{"role": "user", "content": "Read the files."}], kinds)
+        with GCSession.open(directory, config) as session:
+            assert flat("anthropic", session.pre_send()) == sent
+            if session.undo():
+                assert session.redo()
+            assert flat("anthropic", session.pre_send()) == sent
+        assert not verify(directory)
+
+
+def appended(session, held, kinds):
+    """The last request, in pieces, of a session in which the model answers between a reminder and the next request."""
+    for number, kind in enumerate(kinds):
+        for message in (*held, use(number), result(number, 120), *([reminder(number)] if kind != "plain" else [])):
+            session.append(message)
+        request = session.pre_send()
+        held = answered(number) if kind == "text" else []
+    return flat("anthropic", request)
+
+
+def answered(number):
+    answer = {"role": "assistant", "content": [{"type": "text", "text": f"Answer {number}. " * 60}]}
+    return [answer, {"role": "user", "content": f"Request {number}."}]

@@ -107,9 +107,9 @@ class Patch:
 def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[Patch, ...]:
     """
     Return the patches from one list to the other, by identity: an unchanged message is the same
-    object. O(window).
+    object. One that another has overtaken is removed and inserted. O(window).
     """
-    stays = {id(message) for message in before} & {id(message) for message in after}
+    stays = _unmoved(before, after)
     rest = iter(after)
     inserted: list[Message] = []
     removed: list[Message] = []
@@ -125,6 +125,18 @@ def hunks_between(before: Sequence[Message], after: Sequence[Message]) -> tuple[
         hunks += _hunk(after_id, removed, inserted)
         removed, inserted, after_id = [], [], old.id
     return tuple(hunks + _hunk(after_id, removed, [*inserted, *rest]))
+
+
+def _unmoved(before: Sequence[Message], after: Sequence[Message]) -> set[int]:
+    """Return the messages, by identity, that are in both lists and in the same order there."""
+    place_of = {id(message): place for place, message in enumerate(before)}
+    unmoved, last = set(), -1
+    for message in after:
+        place = place_of.get(id(message), -1)
+        if place > last:
+            unmoved.add(id(message))
+            last = place
+    return unmoved
 
 
 def patched(

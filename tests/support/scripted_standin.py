@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from tests.support.standin import EVENTS, WHOLE, StandIn, _Handler
+from tests.support.standin import EVENTS, WHOLE, Answer, StandIn, _Handler, instance_of, schema_in
 
 SUMMARY = "<analysis>done</analysis><summary>The files were read.</summary>"
 _REFERENCE = re.compile(r"gc_recall (i\d+(?:-i\d+)?(?:@[0-9a-f]{6})?)")
@@ -30,21 +30,30 @@ class ScriptedStandIn(StandIn):
 
 class _ScriptedHandler(_Handler):
     def reply(self, kind, body, usage):
-        standin = self.server.standin
-        call, text = None, None
+        answer = self.scripted(body, str(len(self.server.standin.seen)), usage)
+        if body.get("stream") or "stream" in self.path:
+            self.stream(_with_namespaces(event) for event in EVENTS[kind](answer))
+        else:
+            self.answer(200, json.loads(_with_namespaces(json.dumps(WHOLE[kind](answer)))))
+
+    def scripted(self, body, key, usage):
+        schema = schema_in(body)
+        if schema is not None:
+            return Answer(id=key, text=json.dumps(instance_of(schema)), used=usage)
         newest = json.dumps((body.get("messages") or body.get("input") or [""])[-1])
         if any(asks in newest for asks in _ASKS):
-            standin.summaries += 1
-            text = SUMMARY
-        elif body.get("tools"):
-            call = standin.next_call()
-        if call is not None:
-            name, arguments = standin.script[int(call[0].removeprefix("call_")) - 1]
-            call = (call[0], name, {key: _filled(value, body) for key, value in arguments.items()})
-        if body.get("stream") or "stream" in self.path:
-            self.stream(_said(event, text) for event in EVENTS[kind](call, usage))
-        else:
-            self.answer(200, json.loads(_said(json.dumps(WHOLE[kind](call, usage)), text)))
+            self.server.standin.summaries += 1
+            return Answer(id=key, text=SUMMARY, used=usage)
+        return Answer(id=key, call=self.next_of_script(body), used=usage)
+
+    def next_of_script(self, body):
+        """The next call of the script; None for a text. The sub-agents of a session share it."""
+        standin = self.server.standin
+        number, _ = standin.next_step("")
+        if not body.get("tools") or number > len(standin.script):
+            return None
+        name, arguments = standin.script[number - 1]
+        return f"call_{number}", name, {key: _filled(value, body) for key, value in arguments.items()}
 
 
 def _filled(value, body):
@@ -54,10 +63,6 @@ def _filled(value, body):
     return found[-1] if found else "nothing"
 
 
-def _said(event, text):
-    """An event with the summary for its text, and with namespaces as Codex reads them."""
-    if text is not None:
-        event = event.replace(json.dumps("All files were read."), json.dumps(text))
-    for place in ("mcp__gc",):
-        event = event.replace(f'"name": "{place}/', f'"namespace": "{place}", "name": "')
-    return event
+def _with_namespaces(event):
+    """An event as Codex reads it: the namespace of a function beside its name."""
+    return event.replace('"name": "mcp__gc/', '"namespace": "mcp__gc", "name": "')

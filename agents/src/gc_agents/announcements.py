@@ -49,10 +49,10 @@ def running(lanes: Path) -> Iterator[RunningGateway]:
 
 def _read(path: Path) -> RunningGateway | None:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        saved = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    url, process = (told.get("url"), told.get("process")) if isinstance(told, dict) else (None, None)
+    url, process = (saved.get("url"), saved.get("process")) if isinstance(saved, dict) else (None, None)
     return RunningGateway(url=url, process=process) if isinstance(url, str) and isinstance(process, int) else None
 
 

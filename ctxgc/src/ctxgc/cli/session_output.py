@@ -25,7 +25,7 @@ def session_of(path: Path) -> Path:
 
     Raises BadParameter, naming lanes, where several are meant, or one may be.
     """
-    if path.exists() or importlib.util.find_spec("gc_gateway") is None:
+    if _is_there(path) or importlib.util.find_spec("gc_gateway") is None:
         return path
     from gc_gateway.lane_files import lane_named
     from gc_gateway.settings import lanes_directory
@@ -45,6 +45,14 @@ Readable = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether a path exists. What no path can be, such as one of 300 letters, its reader reports."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return True
 
 
 @contextmanager

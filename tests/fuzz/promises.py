@@ -159,6 +159,11 @@ class Held:
         for name in [name for name in self.texts if name.startswith(prefix)]:
             del self.texts[name]
 
+    def let_go_of_text(self, text: str) -> None:
+        """What this text contains may leave: the host has said so of an item, whatever its source's policy."""
+        for name in [name for name, texts in self.texts.items() if any(each and each in text for each in texts)]:
+            del self.texts[name]
+
     def breaches(self, request: gc.Request) -> Iterator[Breach]:
         """What is not there, byte for byte."""
         if not self.texts:

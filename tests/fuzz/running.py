@@ -412,6 +412,8 @@ class Run:
             self.held.let_go(f"locked {item.id}")
             if policy == "locked":
                 self._hold_item(item, "locked")
+            else:
+                self.held.let_go_of_text(item.text)
 
     # -- collections, and back
 

@@ -73,6 +73,9 @@ class Format(Protocol):
         Raises MessageError naming the field and what was expected.
         """
 
+    def places(self, payload: Payload) -> Sequence[Place]:
+        """Return the places of the parts of a message that was read before."""
+
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
         Return a copy in which the parts at these places have another text, or (None) are removed.

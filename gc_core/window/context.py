@@ -950,9 +950,8 @@ def _edited(item: Item, edits: Edits) -> Item:
 
 
 def _texts(message: Message, edits: Edits, format_: Format) -> dict[tuple[str | int, ...], str | None]:
-    places = [part.place for part in format_.read(message.payload)]
     texts: dict[tuple[str | int, ...], str | None] = {}
-    for place, item in zip(places, message.items, strict=True):
+    for place, item in zip(format_.places(message.payload), message.items, strict=True):
         if item.id in edits.dropped:
             texts[place] = None
         elif item.id in edits.texts:

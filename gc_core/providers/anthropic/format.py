@@ -102,6 +102,10 @@ class AnthropicFormat(MessageFormat):
             return parts
         return tuple(attrs.evolve(part, held=True) if part.place[1] in apart else part for part in parts)
 
+    def places(self, payload: Payload) -> Sequence[Place]:
+        """Return the places of the parts; reading the message again would take most of an edit's time."""
+        return _places(payload["content"])
+
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
         Return a copy with other texts at these places, or (None) without them; None when nothing is left.
@@ -111,7 +115,7 @@ class AnthropicFormat(MessageFormat):
         """
         if not texts:
             return payload
-        fields.check_places(texts, _places(payload["content"]))
+        fields.check_places(texts, self.places(payload))
         if not payload["content"] or isinstance(payload["content"], str):
             text = texts[_CONTENT]
             return None if text is None else {**payload, "content": text}
@@ -393,10 +397,6 @@ def _is_control(payload: Payload) -> bool:
 
 
 def _places(content: str | Sequence[object]) -> list[Place]:
-    """
-    Return the places of the parts of a message that was read before: reading it again would take most of an edit's
-    time.
-    """
     return [_CONTENT] if not content or isinstance(content, str) else [(*_CONTENT, at) for at in range(len(content))]
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gc_core.providers.rules.blocks import THINKING, blocks_of, is_empty_text
 from gc_core.providers.rules.call_pairs import Pairs
 from gc_core.providers.rules.framed_text import a6, a9
 from gc_core.providers.rules.violations import Rendered, Rule, Violation
 from gc_core.values.messages import Payload, Request, without_marks
+
+_Own = tuple[str, bool]
+"""A block of the provider's own as canonical JSON without cache marks, and whether it must stay."""
 
 MAX_MESSAGES = 100_000
 """N2: the most messages that Anthropic accepts in one request."""
@@ -23,6 +26,8 @@ COMPACTION = "compaction"
 _HELD = frozenset({COMPACTION, "tool_addition", "tool_removal"})
 _IN_PLACE = _HELD | {"fallback"}
 _SERVER_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
+_CLIENT_SIDE = frozenset({"text", "tool_use", "tool_result", "image", "document", "thinking", "redacted_thinking"})
+"""Blocks that no server tool makes: messages of these alone are passed over at once."""
 
 
 def _pairs(rendered: Rendered) -> Iterator[Violation]:
@@ -207,7 +212,7 @@ def _n8(rendered: Rendered) -> Iterator[Violation]:
     """N8: the result of a server tool follows its call."""
     called: set[object] = set()
     for index, _, blocks, types in rendered.blocks:
-        if not any(_is_server_side(kind) for kind in types):
+        if _CLIENT_SIDE.issuperset(types):
             continue
         for block in blocks:
             kind, answers = block.get("type"), block.get("tool_use_id")
@@ -230,32 +235,34 @@ def in_place(before: Request, after: Request) -> Iterator[Violation]:
     N6, N7, N8: the provider's own blocks in a remaining message stay unchanged and in order; a successful compaction
     and changes of tools stay with their messages.
     """
-    expected = _server_side(before)
-    for index, blocks in _server_side(after):
+    expected, found = _server_side(before), _server_side(after)
+    held = Counter(_held_in(expected)) - Counter(_held_in(found))
+    for index, blocks in found:
         while expected and expected[0][1] != blocks:
             expected.popleft()
         if not expected:
             yield Violation(rule="N8", index=index, text="the provider's own blocks were changed, moved or separated")
             return
         expected.popleft()
-    there = Counter(_held_in(after))
-    for block in (Counter(_held_in(before)) - there).elements():
+    for block in held.elements():
         yield Violation(rule="N6" if COMPACTION in block else "N8", index=-1, text=f"{block:.60} left; it has to stay")
 
 
-def _server_side(request: Request) -> deque[tuple[int, list[str]]]:
-    """Return for each message with such blocks its index and the blocks, as canonical JSON without cache marks."""
-    found: deque[tuple[int, list[str]]] = deque()
+def _server_side(request: Request) -> deque[tuple[int, list[_Own]]]:
+    """Return for each message with such blocks its index and the blocks."""
+    found: deque[tuple[int, list[_Own]]] = deque()
     for index, message in enumerate(request.messages):
-        blocks = [_canonical(block) for block in _inside(message) if _is_server_side(block.get("type"))]
+        content = _inside(message)
+        if _CLIENT_SIDE.issuperset([block.get("type") for block in content]):
+            continue
+        blocks = [(_canonical(block), _is_held(block)) for block in content if _is_server_side(block.get("type"))]
         if blocks:
             found.append((index, blocks))
     return found
 
 
-def _held_in(request: Request) -> Iterator[str]:
-    for message in request.messages:
-        yield from (_canonical(block) for block in _inside(message) if _is_held(block))
+def _held_in(found: Iterable[tuple[int, Sequence[_Own]]]) -> Iterator[str]:
+    return (text for _, blocks in found for text, held in blocks if held)
 
 
 def _is_held(block: Payload) -> bool:

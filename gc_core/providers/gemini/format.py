@@ -78,6 +78,10 @@ class GeminiFormat(MessageFormat):
             raise fields.FieldError(_PARTS, parts, "a list of parts")
         return tuple(_part(fields.mapping(part, f"{_PARTS}[{at}]"), at, role) for at, part in enumerate(parts))
 
+    def places(self, payload: Payload) -> Sequence[Place]:
+        """Return the places of the parts."""
+        return [(_PARTS, at) for at in range(len(payload[_PARTS]))]
+
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
         Return a copy with other texts at these places, or (None) without them; None when nothing is left.
@@ -87,7 +91,7 @@ class GeminiFormat(MessageFormat):
         """
         if not texts:
             return payload
-        fields.check_places(texts, [(_PARTS, at) for at in range(len(payload[_PARTS]))])
+        fields.check_places(texts, self.places(payload))
         parts = enumerate(payload[_PARTS])
         edited = (fields.edited(part, texts, (_PARTS, at), functools.partial(_rewritten, at)) for at, part in parts)
         kept = [part for part in edited if part is not None]

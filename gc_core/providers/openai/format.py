@@ -74,6 +74,10 @@ class OpenAIFormat(MessageFormat):
             return tuple(_content(payload, role))
         return (*_thinking(payload), *_content(payload, role), *_aside(payload), *_calls(payload))
 
+    def places(self, payload: Payload) -> Sequence[Place]:
+        """Return the places of the parts."""
+        return [part.place for part in self.read(payload)]
+
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
         Return a copy with other texts at these places, or (None) without them; None when nothing is left.
@@ -82,7 +86,7 @@ class OpenAIFormat(MessageFormat):
         """
         if not texts:
             return payload
-        fields.check_places(texts, [part.place for part in self.read(payload)])
+        fields.check_places(texts, self.places(payload))
         if payload["role"] == "tool":
             text = texts[_CONTENT]
             return None if text is None else {**payload, "content": text}

@@ -59,6 +59,10 @@ class ResponsesFormat(MessageFormat):
             return tuple(items.parts_of(payload, (), field="message"))
         return tuple(part for parts in _parts_by_item(payload) for part in parts)
 
+    def places(self, payload: Payload) -> Sequence[Place]:
+        """Return the places of the parts."""
+        return [part.place for part in self.read(payload)]
+
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         """
         Return a copy with other texts at these places, or (None) without them; None when nothing is left.

@@ -44,6 +44,9 @@ class QuillFormat(MessageFormat):
     def read(self, payload: Payload) -> tuple[Part, ...]:
         return _CHAT.read(as_chat(payload))
 
+    def places(self, payload: Payload) -> Sequence[Place]:
+        return _CHAT.places(as_chat(payload))
+
     def edit(self, payload: Payload, texts: Mapping[Place, str | None]) -> Payload | None:
         edited = _CHAT.edit(as_chat(payload), texts) if texts else payload
         return edited if edited is None or not texts else as_quill(edited)

@@ -5,8 +5,9 @@ The share of users' rules that is in the window later, and false rules there.
 languages, written by somebody who had not read the code; one half was looked at while it was made ("tune"), the other
 one ("unseen") was only counted, but often, so it is not a blind set any more. ``rule_wordings_blind.jsonl`` is a second
 set of another hand, written when the code stood: one half was looked at since ("second tune"), the other one counted
-("second unseen"). ``python -m benchmarks.stated_rules`` prints all four, from sentences alone and from long recorded
-sessions.
+("second unseen"). ``rule_wordings_third.jsonl`` is a third one, written without reading the code and before it was
+measured ("third unseen"). ``python -m benchmarks.stated_rules`` prints the first four, from sentences alone and from
+long recorded sessions; ``--half "third unseen"`` prints that one alone, with the pairs of statements in it.
 """
 
 from __future__ import annotations
@@ -33,11 +34,15 @@ HALVES = {
     "unseen": "rule_wordings.jsonl",
     "second tune": "rule_wordings_blind.jsonl",
     "second unseen": "rule_wordings_blind.jsonl",
+    "third unseen": "rule_wordings_third.jsonl",
 }
 """The halves, each with its file."""
 
 RULES, OTHERS = 20, 12
 """Rules and other things that are said in a session, as many of each as in the wordings."""
+
+SHOWN = ("tune", "unseen", "second tune", "second unseen")
+"""The halves that are printed when none is named."""
 
 LONG = 774
 """Calls of the longest recorded session."""
@@ -166,6 +171,21 @@ def print_wordings(half: str) -> None:
           f"{sum(rules) / (sum(rules) + others):.1%}")  # fmt: skip
 
 
+def print_pairs(half: str) -> None:
+    """How many statements replace the earlier one about the same thing, and leave one about another thing alone."""
+    replaced, kept = [], []
+    for row in rows(half):
+        if row["id"][0] == "s":
+            entries = stated([row["old"]["text"], row["new"]["text"]])
+            old, new = (is_known(row[which]["marker"], entries) for which in ("old", "new"))
+            replaced.append(new and not old)
+        if row["id"][0] == "p":
+            entries = stated([row["first"]["text"], row["second"]["text"]])
+            kept.append(all(is_known(row[which]["marker"], entries) for which in ("first", "second")))
+    if replaced or kept:
+        print(f"{half:8} {sum(replaced)} of {len(replaced)} replaced, {sum(kept)} of {len(kept)} left alone")
+
+
 def print_standing(half: str, steps: int, window: int, most: int, strategy: str) -> None:
     """What of several sessions' rules stands at their end; a short one is a single recorded session."""
     names = () if steps > LONG else ("concat-entire-336605",)
@@ -183,12 +203,14 @@ def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strategy", default="gc_progressive")
+    parser.add_argument("--half", action="append", choices=HALVES, help="one of the sets; several may be named")
     parser.add_argument("--long", action="store_true", help="also sessions of 10,000 calls, a minute each")
     arguments = parser.parse_args()
-    for half in HALVES:
+    for half in arguments.half or SHOWN:
         print_wordings(half)
+        print_pairs(half)
         print_standing(half, 774, 32_000, 8, arguments.strategy)
-    for half in ("unseen", "second unseen") if arguments.long else ():
+    for half in (arguments.half or ("unseen", "second unseen")) if arguments.long else ():
         print_standing(half, 10_000, 100_000, 4, arguments.strategy)
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import tempfile
 
 import pytest
 
@@ -9,6 +10,11 @@ from tests.support.corpus import skipped_for
 
 os.environ["PYTHONDONTWRITEBYTECODE"] = ""
 """The processes that tests start keep what they compiled: there are a hundred of them."""
+
+
+_STATE = tempfile.TemporaryDirectory(prefix="gc-state-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
+"""Agents' hooks, gateways and sessions of whoever runs the tests stay out of them."""
 
 
 @pytest.hookimpl(wrapper=True)

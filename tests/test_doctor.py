@@ -305,18 +305,18 @@ sys.stdin.read()
 def test_who_holds_the_lock_is_named_and_a_stopped_one_is_a_warning(directory):
     command = [sys.executable, "-c", HOLDER, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:  # noqa: S603 - ours
-        assert holder.stdout.readline() == "held\n"
-        ((subject, text, _),) = found(Level.NOTE, directory)
-        assert subject == "lock"
-        assert f"held by process {holder.pid} (" in text
-        os.kill(holder.pid, signal.SIGSTOP)
-        os.waitpid(holder.pid, os.WUNTRACED)
-        ((_, text, remedy),) = found(Level.WARNING, directory)
-        assert f"process {holder.pid}" in text
-        assert remedy.startswith(f"kill -CONT {holder.pid}")
-        os.kill(holder.pid, signal.SIGCONT)
-        holder.stdin.close()
-        holder.wait()
+        try:
+            assert holder.stdout.readline() == "held\n"
+            ((subject, text, _),) = found(Level.NOTE, directory)
+            assert subject == "lock"
+            assert f"held by process {holder.pid} (" in text
+            os.kill(holder.pid, signal.SIGSTOP)
+            os.waitpid(holder.pid, os.WUNTRACED)
+            ((_, text, remedy),) = found(Level.WARNING, directory)
+            assert f"process {holder.pid}" in text
+            assert remedy.startswith(f"kill -CONT {holder.pid}")
+        finally:
+            holder.kill()
     assert ("lock", "no process is writing the session", "") in found(Level.OK, directory)
 
 

@@ -70,7 +70,7 @@ clients: .venv/installed .clients/installed agents/opencode/node_modules ## Driv
 
 agents/opencode/node_modules: agents/opencode/package.json agents/opencode/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is needed: install Node.js 20 or newer"; exit 1; }
-	@npm ci --prefix agents/opencode --ignore-scripts --no-audit --no-fund --loglevel=error
+	@npm install --prefix agents/opencode --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 opencode-plugin: agents/opencode/node_modules ## Check the types of the plugin for opencode, and run its tests in Node

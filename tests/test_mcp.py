@@ -20,6 +20,7 @@ from gc_gateway.settings import Settings
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitResult
 
@@ -492,6 +493,31 @@ def test_a_gateway_that_cannot_say_where_it_is_serves_all_the_same(tmp_path):
     (tmp_path / "lanes" / "gateways").write_text("a file")
     with running(Settings(directory=tmp_path / "lanes")) as (url, _):
         assert httpx2.get(f"{url}/healthz", trust_env=False).text == "ok\n"
+
+
+def test_a_server_that_cannot_begin_is_answered_for_and_begun_by_the_next_request(tmp_path, monkeypatch):
+    run = StreamableHTTPSessionManager.run
+    failures = ["first"]
+
+    @contextlib.asynccontextmanager
+    async def run_later(manager):
+        if failures:
+            raise OSError(failures.pop())
+        async with run(manager):
+            yield
+
+    monkeypatch.setattr(StreamableHTTPSessionManager, "run", run_later)
+    settings = Settings(directory=tmp_path / "lanes")
+    with running(settings) as (url, _):
+        (file,) = (tmp_path / "lanes" / "gateways").iterdir()
+        assert httpx2.post(f"{url}/mcp", json={}, timeout=20, trust_env=False).status_code == 500
+
+        async def names():
+            async with over_http(f"{url}/mcp") as client:
+                return sorted(tool.name for tool in (await client.list_tools()).tools)
+
+        assert asyncio.run(names()) == TOOLS
+    assert not file.exists()
 
 
 def test_a_gateway_that_has_ended_is_not_asked_and_leaves_no_file(tmp_path):

@@ -63,13 +63,13 @@ class Mount:
             yield
         finally:
             self._ended.set()
-            if self._serving is not None:
-                await self._serving
             if self._file is not None:
                 self._file.unlink(missing_ok=True)
+            if self._serving is not None:
+                await asyncio.wait({self._serving})  # which raises nothing: how it failed was said to its request
 
     async def response(self) -> Response:
-        """Return what answers a request for the server."""
+        """Return what answers a request for the server. Raises what keeps it from beginning; the next one tries again."""
         async with self._starting:
             if self._manager is None:
                 self._manager = await self._begun()
@@ -80,7 +80,11 @@ class Mount:
         ready = asyncio.Event()
         # Of a task of its own: what it begins has to end in the task that began it.
         self._serving = asyncio.ensure_future(self._serve(manager, ready))
-        await ready.wait()
+        waiting = asyncio.ensure_future(ready.wait())
+        await asyncio.wait({self._serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if not ready.is_set():
+            waiting.cancel()
+            await self._serving
         return manager
 
     def _made(self) -> StreamableHTTPSessionManager:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -395,10 +396,10 @@ class Agent:
         self.url, self.headers = f"{url}/v1/messages", {"x-api-key": "key-1", **headers}
         self.held = [{"role": "user", "content": "Read the files. Never write to any of them."}]
 
-    def goes_on(self, calls):
-        tools = [{"name": "bash", "description": "Runs.", "input_schema": {"type": "object"}}]
+    def goes_on(self, calls, *, description="Runs.", **more):
+        tools = [{"name": "bash", "description": description, "input_schema": {"type": "object"}}]
         for _ in range(calls):
-            body = {"model": "claude-opus-4-5", "max_tokens": 1000, "messages": self.held, "tools": tools}
+            body = {"model": "claude-opus-4-5", "max_tokens": 1000, "messages": self.held, "tools": tools, **more}
             reply = httpx2.post(self.url, json=body, headers=self.headers, trust_env=False).json()
             self.held.append({"role": "assistant", "content": reply["content"]})
             block = reply["content"][0]
@@ -442,6 +443,22 @@ def test_the_gateway_has_the_server_mounted_and_the_lane_is_the_callers(behind):
     assert "Marmalade matters." in provider.generations[-1].raw.decode()
     (lane,) = gateway.lanes.open
     assert [each.id for each in lane.session.items() if each.pinned] == [item]
+
+
+def test_the_status_of_a_lane_counts_the_system_prompt_the_tools_and_what_is_around_messages(behind):
+    url, gateway, agent, _ = behind
+
+    async def status():
+        async with over_http(f"{url}/mcp", x_claude_code_session_id=CLAUDE) as client:
+            return await said(client, "gc_status")
+
+    agent.goes_on(1, description="runs " * 300, system="be kind " * 200)
+    (lane,) = gateway.lanes.open
+    first, held, *_ = asyncio.run(status()).splitlines()
+    assert first == f"{lane.session.budget.total:,} of {lane.session.config.usable:,} tokens"
+    system, tools = re.match(r"held by: system (\d+), plugin (\d+), conversation", held).groups()
+    assert 400 <= int(system) < 500
+    assert 300 <= int(tools) < 400
 
 
 def test_a_server_that_the_agent_started_reaches_the_lane_through_the_gateway(behind, tmp_path):

@@ -94,7 +94,7 @@ class Desk:
         """Return how full the window is, what holds it, what was left out, and which other conversations there are."""
         own, *others = self._conversations(caller)
         with self._sessions.reading(own) as session:
-            total, usable = sum(entry["tokens"] for entry in session.snapshot()["sources"]), session.config.usable
+            total, usable = session.snapshot()["total"], session.config.usable
             of = f" of {usable:,}" if usable < _UNBOUNDED else ""
             lines = [f"{total:,}{of} tokens", *looking_back(session).held()]
             pinned = [item.id for item in session.items() if item.pinned]

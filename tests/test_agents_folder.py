@@ -8,9 +8,9 @@ from gc_agents.setup import EVENTS, HOOK, edits_for
 AGENTS = Path(__file__).parents[1] / "agents"
 
 
-def test_the_block_for_codex_is_the_one_that_is_written(tmp_path):
-    (edit,) = edits_for("codex", {}, tmp_path, gateway="http://127.0.0.1:8787")
-    assert edit.after == (AGENTS / "codex" / "config.toml").read_text()
+def test_the_files_for_codex_are_those_that_are_written(tmp_path):
+    for edit in edits_for("codex", {}, tmp_path, gateway="http://127.0.0.1:8787"):
+        assert edit.after == (AGENTS / "codex" / edit.path.name).read_text()
 
 
 def test_the_plugins_hooks_and_server_are_those_that_are_written(tmp_path):

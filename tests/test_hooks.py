@@ -255,6 +255,55 @@ def test_two_servers_of_one_session_agree_on_one_writer(folder, tmp_path):
     assert "needle3" in desk(tmp_path).search(Caller(), "needle3")
 
 
+# -- Codex -------------------------------------------------------------------------------------------------------------
+
+THREAD = "0199aaaa-0000-7000-8000-000000000002"
+
+
+def rollout(tmp_path):
+    said = [
+        ("message", {"role": "user", "content": [{"type": "input_text", "text": "Fix it. Never touch billing.py."}]}),
+        ("function_call", {"call_id": "c1", "name": "exec_command", "arguments": '{"cmd": "cat a.py"}'}),
+        ("function_call_output", {"call_id": "c1", "output": "needle1 found"}),
+        ("message", {"role": "assistant", "content": [{"type": "output_text", "text": "I go on."}]}),
+    ]
+    lines = [{"type": "session_meta", "payload": {"id": THREAD, "cwd": "/"}}]
+    lines += [{"type": "response_item", "payload": {"type": kind, **more}} for kind, more in said]
+    lines.append({"type": "compacted", "payload": {"message": "The files were read."}})
+    path = tmp_path / "rollout.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def of_codex(path, source):
+    told = {"session_id": THREAD, "transcript_path": str(path), "hook_event_name": "SessionStart", "source": source}
+    return json.dumps(told).encode()
+
+
+def test_after_codexs_compaction_rules_and_state_are_back(environ, tmp_path):
+    path = rollout(tmp_path)
+    assert answer_to(of_codex(path, "startup"), environ, "codex") == ""
+    text = json.loads(answer_to(of_codex(path, "compact"), environ, "codex"))["hookSpecificOutput"]["additionalContext"]
+    assert "Never touch billing.py" in text
+    assert "needle1 found" in text
+    sessions = AgentSessions(Places(lanes=tmp_path / "lanes", followed=tmp_path / "state"), {})
+    assert Desk(sessions).recall(Caller(thread=THREAD), "i1") == "Fix it. Never touch billing.py."
+    sessions.close()
+
+
+def test_a_session_of_codex_with_a_lane_of_a_gateway_is_left_to_the_gateway(environ, tmp_path):
+    lane = tmp_path / "lanes" / "ab-01"
+    lane.mkdir(parents=True)
+    (lane / "lane.json").write_text(json.dumps({"name": f"codex:{THREAD}", "parent": ""}))
+    assert answer_to(of_codex(rollout(tmp_path), "compact"), environ, "codex") == ""
+    assert not (tmp_path / "state").exists()
+
+
+def test_an_unknown_agent_is_refused(environ, tmp_path):
+    with pytest.raises(ValueError, match="expected nothing, or codex"):
+        answer_to(of_codex(tmp_path, "startup"), environ, "../x")
+
+
 # -- as Claude Code starts them ----------------------------------------------------------------------------------------
 
 

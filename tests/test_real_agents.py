@@ -131,6 +131,17 @@ def test_what_ctxgc_setup_writes_is_what_codex_reads(tmp_path):
     assert any(" turn 0 exec_command tool result: " in text for text in told)
 
 
+def test_after_codexs_own_compaction_rules_and_an_index_are_back(tmp_path):
+    script = [*(shell(number) for number in range(1, 9)), codex("gc_recall", reference="i4")]
+    found = driven("codex", "profile", script, tmp_path / "compacted", COMPACT_AT="24000")
+    assert found["summaries"] > 0
+    asked = next(at for at, body in enumerate(found["bodies"]) if "CHECKPOINT" in [*texts_of(body)][-1])
+    *_, after = texts_of(found["bodies"][asked + 1])
+    assert RULE in after
+    assert "gc_search finds it, gc_recall shows it" in after
+    assert [*texts_of(found["bodies"][-1])][-1] == "Read the files. Never touch billing.py."
+
+
 def test_a_sub_agent_of_claude_code_recalls_by_the_ids_that_its_own_references_name(tmp_path):
     task = {"description": "Reads.", "prompt": "Read the files, please.", "subagent_type": "general-purpose"}
     # Both agents run side by side, and whoever asks first has the next call of the script.

@@ -8,7 +8,7 @@ import pytest
 from ctxgc.cli.app import app
 from ctxgc.doctor import diagnose
 from gc_agents.hook import LOG_NAME
-from gc_agents.setup import AGENTS, EVENTS, HOOK, edits_for
+from gc_agents.setup import AGENTS, CODEX_HOOK, EVENTS, HOOK, edits_for
 from typer.testing import CliRunner
 
 from gc_core.errors import ConfigError
@@ -16,7 +16,7 @@ from gc_core.errors import ConfigError
 URL = "http://127.0.0.1:8787/secret"
 FILES = {
     "claude-code": (".claude/settings.json", ".claude.json"),
-    "codex": (".codex/config.toml",),
+    "codex": (".codex/config.toml", ".codex/gc.config.toml", ".codex/hooks.json"),
     "opencode": (".config/opencode/opencode.json",),
 }
 OWN_HOOK = {"matcher": "Edit", "hooks": [{"type": "command", "command": "fmt"}]}
@@ -24,6 +24,8 @@ HELD = {
     ".claude/settings.json": json.dumps({"model": "opus", "hooks": {"PostToolUse": [OWN_HOOK]}}, indent=4),
     ".claude.json": json.dumps({"starts": 7, "mcpServers": {"other": {"command": "x"}}, "é": "ü"}, ensure_ascii=False),
     ".codex/config.toml": '# mine\nmodel = "gpt-5.4"\n\n[mcp_servers.other]\ncommand = "x"  # kept',
+    ".codex/gc.config.toml": 'model = "gpt-5.4"\n',
+    ".codex/hooks.json": json.dumps({"hooks": {"SessionStart": [OWN_HOOK], "Stop": [OWN_HOOK]}}, indent=2),
     ".config/opencode/opencode.json": '{\n\t"theme": "dark",\n\t"provider": {\n\t\t"anthropic": {"npm": 1}\n\t}\n}\n',
 }
 
@@ -94,11 +96,24 @@ def test_without_a_gateway_the_users_base_url_stays(tmp_path):
 
 
 def test_codex_gets_a_server_and_a_profile_for_the_gateway(home):
+    before = held(home)[".codex/gc.config.toml"]
     apply("codex", home)
     config = tomllib.loads((home / ".codex/config.toml").read_text())
     assert config["mcp_servers"]["gc"] == {"command": "ctxgc", "args": ["mcp"]}
-    assert config["model_providers"]["gc"]["base_url"] == f"{URL}/v1"
-    assert config["profiles"]["gc"]["model_provider"] == "gc"
+    profile = tomllib.loads((home / ".codex/gc.config.toml").read_text())
+    assert profile["model_providers"]["gc"]["base_url"] == f"{URL}/v1"
+    assert profile["model_provider"] == "gc"
+    apply("codex", home, gateway="")
+    assert held(home)[".codex/gc.config.toml"] == before
+
+
+def test_codex_gets_its_hook_beside_those_of_the_user(home):
+    apply("codex", home)
+    hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
+    (own,) = [entry for entry in hooks["SessionStart"] if entry != OWN_HOOK]
+    assert own["hooks"] == [{"type": "command", "command": CODEX_HOOK, "timeout": 5}]
+    assert hooks.get("Stop", [OWN_HOOK]) == [OWN_HOOK]
+    assert (OWN_HOOK in hooks["SessionStart"]) == ("Stop" in hooks)
 
 
 def test_opencode_gets_the_gateways_own_server(home):
@@ -116,6 +131,7 @@ def test_opencode_gets_the_gateways_own_server(home):
         ("claude-code", ".claude/settings.json", '{"hooks": 7}'),
         ("claude-code", ".claude.json", '{"mcpServers": []}'),
         ("codex", ".codex/config.toml", "model = "),
+        ("codex", ".codex/hooks.json", '{"hooks": []}'),
         ("codex", ".codex/config.toml", '[mcp_servers.gc]\ncommand = "mine"\n'),
         ("opencode", ".config/opencode/opencode.json", '{"mcp": "x"}'),
     ],
@@ -130,7 +146,7 @@ def test_a_file_that_is_not_understood_is_refused_and_stays(agent, name, text, t
 
 
 def test_a_file_that_changed_meanwhile_or_cannot_be_written_stays(tmp_path):
-    (edit,) = edits_for("codex", {}, tmp_path)
+    edit, *_ = edits_for("codex", {}, tmp_path)
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text("model = 'x'\n")
     with pytest.raises(ConfigError, match="changed meanwhile"):
@@ -156,7 +172,7 @@ def test_the_command_shows_a_diff_writes_says_where_the_backup_is_and_removes(tm
     assert (tmp_path / "config.toml").read_text() == 'model = "gpt-5.4"\n'
     wrote = CliRunner().invoke(app, ["setup", "codex"])
     assert wrote.stdout == shown.stdout
-    backup = Path(wrote.stderr.rpartition("backup: ")[2].strip())
+    backup = Path(wrote.stderr.partition("backup: ")[2].partition("\n")[0])
     assert backup.read_text() == 'model = "gpt-5.4"\n'
     assert "nothing to change" in CliRunner().invoke(app, ["setup", "codex"]).stderr
     CliRunner().invoke(app, ["setup", "codex", "--remove"])

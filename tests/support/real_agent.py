@@ -4,8 +4,7 @@ Runs one real agent with what gc-agents puts inside it, against a scripted provi
     python -m tests.support.real_agent CLIENT WAY SCRIPT FOLDER
 
 WAY is ``plugin`` (Claude Code's plugin, no gateway), ``gateway`` (the plugin behind ``ctxgc run``), ``setup`` (what
-``ctxgc setup`` writes) or ``bare``. SCRIPT
-is a JSON list of calls, each a name and its arguments. Meant for a network namespace that has loopback alone.
+``ctxgc setup`` writes), ``profile`` (the same for Codex, with its profile for a gateway) or ``bare``. SCRIPT is a JSON list of calls, each a name and its arguments. Meant for a network namespace that has loopback alone.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ TASK = "Read the files. Never touch billing.py."
 PLUGIN = ROOT / "agents" / "claude-code"
 NODE_PATH = [str(Path(node).parent)] if (node := shutil.which("node")) else []
 LIMIT = int(os.environ.get("LIMIT", "60000"))
+COMPACT_AT = os.environ.get("COMPACT_AT", "500000")
 
 
 def main(name, way, script, folder):
@@ -50,7 +50,7 @@ def main(name, way, script, folder):
         "GC_GATEWAY_DIRECTORY": str(folder / "lanes"),
     }
     with ScriptedStandIn(json.loads(script), limit=LIMIT, key=KEY) as provider:
-        command, environment = AGENTS[name](way, environment, folder)
+        command, environment = AGENTS[name](way, environment, folder, provider.url)
         if way == "gateway":
             upstreams = [each for dialect in DIALECTS for each in ("--upstream", f"{dialect}={provider.url}")]
             window = ("--window", f"*={LIMIT * 3 // 4}", "--directory", str(folder / "lanes"))
@@ -75,12 +75,12 @@ def main(name, way, script, folder):
     (folder / RESULT).write_text(json.dumps(told))
 
 
-def _claude(way, environment, _folder):
+def _claude(way, environment, _folder, _url):
     own = {
         "ANTHROPIC_API_KEY": KEY,
         "DISABLE_AUTOUPDATER": "1",
         "ENABLE_TOOL_SEARCH": "false",
-        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": os.environ.get("COMPACT_AT", "500000"),
+        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": COMPACT_AT,
     }
     plugin = () if way in {"bare", "setup"} else ("--plugin-dir", str(PLUGIN))
     if way == "setup":
@@ -90,23 +90,24 @@ def _claude(way, environment, _folder):
     return command, {**environment, **own}
 
 
-def _codex(way, environment, folder):
+def _codex(way, environment, folder, url):
     home = folder / ".codex"
     home.mkdir()
     names = ("PATH", "PYTHONPATH", "GC_AGENTS_DIRECTORY", "GC_GATEWAY_DIRECTORY", "HOME")
     variables = ", ".join(f"{name} = {json.dumps(environment[name])}" for name in names)
     server = f'[mcp_servers.gc]\ncommand = "ctxgc"\nargs = ["mcp"]\nenv = {{ {variables} }}\nstartup_timeout_sec = 60\n'
-    (home / "config.toml").write_text("" if way in {"bare", "setup"} else server)
-    if way == "setup":
-        _set_up("codex", environment)
+    (home / "config.toml").write_text(server if way in {"plugin", "gateway"} else "")
+    if way in {"setup", "profile"}:
+        _set_up("codex", environment, *(("--gateway", url) if way == "profile" else ()))
     command = [
         str(NODE / "codex"), "exec", "-m", "gpt-5.4", "--json", "--skip-git-repo-check", "-s", "danger-full-access",
-        TASK,
+        "--dangerously-bypass-hook-trust", *(("-p", "gc") if way == "profile" else ()),
+        "-c", f"model_auto_compact_token_limit={COMPACT_AT}", TASK,
     ]  # fmt: skip
     return command, {**environment, "CODEX_API_KEY": KEY}
 
 
-def _opencode(_way, environment, folder):
+def _opencode(_way, environment, folder, _url):
     config = folder / ".config" / "opencode"
     config.mkdir(parents=True)
     plugin = (ROOT / "agents" / "opencode" / "src" / "gc.ts").as_uri()
@@ -116,8 +117,8 @@ def _opencode(_way, environment, folder):
     return command, {**environment, **own}
 
 
-def _set_up(agent, environment):
-    command = [sys.executable, "-m", "ctxgc", "setup", agent]
+def _set_up(agent, environment, *options):
+    command = [sys.executable, "-m", "ctxgc", "setup", agent, *options]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
 
 

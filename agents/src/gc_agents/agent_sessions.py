@@ -16,6 +16,7 @@ from gc_agents.changes import NOTE, Change, carry_out, place_notes
 from gc_agents.conversations import Caller, Conversation, Readable, tag_in
 from gc_agents.lane_folders import LaneFolders
 from gc_agents.live_log import LiveLog
+from gc_agents.places import CLAUDE_CODE, CODEX
 from gc_agents.running_gateways import ask_gateways
 from gc_core import GCSession, SessionReader
 from gc_core.errors import SourceError
@@ -24,8 +25,6 @@ from gc_core.storage.master_log import FILE_NAME
 
 CLAUDE_VARIABLE: Final = "CLAUDE_CODE_SESSION_ID"
 """Claude Code tells its servers and hooks the id of their session here."""
-
-CLAUDE_CODE, CODEX = "claude-code", "codex"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}\Z", re.ASCII)
 
@@ -81,7 +80,9 @@ class AgentSessions:
         folder = AgentFolder.of(self._places.followed, agent, key)
         if agent == CODEX and folder.transcript is None:
             self._note_rollout(folder, key)
-        self._live_log(folder).look()
+        live = self._live_log(folder)
+        live.look()
+        live.follow()
         if not (folder.session / FILE_NAME).is_file():
             text = f"nothing is known of session {key} of {agent} yet: it has no lane in {self._places.lanes}"
             raise SourceError(f"{text}, and its log was not followed into {folder.session}")

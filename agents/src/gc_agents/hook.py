@@ -1,5 +1,6 @@
 """
-``gc-hook``: what Claude Code's hooks start. It has to answer in 150 ms and may not break the agent.
+``gc-hook``: what the hooks of Claude Code start, and as ``gc-hook codex`` those of Codex. It has to answer in 150 ms
+and may not break the agent.
 
 So it imports little, and only where it is needed. Whatever goes wrong, nothing is printed and the exit status is 0: the
 agent goes on as if gc-core were not there. What happened stands in ``hooks.log``, which ``ctxgc doctor`` reads.
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gc_agents.agent_folder import AgentFolder
-from gc_agents.places import LONGEST, followed_of, lanes_of
+from gc_agents.places import CLAUDE_CODE, CODEX, LONGEST, followed_of, lanes_of
 from gc_core.isolation import isolated
 
 LOG_NAME: Final = "hooks.log"
@@ -26,16 +27,15 @@ MOST_INPUT_BYTES: Final = 1_000_000
 MOST_LOG_BYTES: Final = 100_000
 """A log that is longer begins anew."""
 
-_CLAUDE_CODE: Final = "claude-code"
 _MOST_CARRIED: Final = 20_000
 
 
 def main() -> int:
-    """Answer one hook: its input is JSON on standard input, its answer what Claude Code expects. Returns 0."""
-    environ = os.environ
+    """Answer one hook: its input is JSON on standard input, its answer what the agent expects. Returns 0."""
+    environ, agent = os.environ, sys.argv[1] if len(sys.argv) > 1 else CLAUDE_CODE
     with isolated() as attempt:
         given = sys.stdin.buffer.read(MOST_INPUT_BYTES + 1)
-        answer = answer_to(given, environ)
+        answer = answer_to(given, environ, agent)
         if answer:
             sys.stdout.write(answer)
             sys.stdout.flush()
@@ -45,17 +45,21 @@ def main() -> int:
     return 0
 
 
-def answer_to(given: bytes, environ: Mapping[str, str]) -> str:
-    """Return what a hook prints for its input; "" for nothing. Raises whatever goes wrong."""
+def answer_to(given: bytes, environ: Mapping[str, str], agent: str = CLAUDE_CODE) -> str:
+    """Return what a hook of an agent prints for its input; "" for nothing. Raises whatever goes wrong."""
     if len(given) > MOST_INPUT_BYTES:
         raise ValueError(f"an input of more than {MOST_INPUT_BYTES:,} bytes was left as it is")
     told = json.loads(given)
-    folder = AgentFolder.of(followed_of(environ), _CLAUDE_CODE, told["session_id"])
+    if agent not in {CLAUDE_CODE, CODEX}:
+        raise ValueError(f"gc-hook {agent!r:.100}: expected nothing, or {CODEX}")
+    folder = AgentFolder.of(followed_of(environ), agent, told["session_id"])
     match told["hook_event_name"]:
         case "PostToolUse":
             return _after_tool(told, folder) if len(given) > LONGEST else ""
         case "PreCompact":
             return _before_compaction(told, folder, environ)
+        case "SessionStart" if agent == CODEX:
+            return _at_start_of_codex(told, folder, environ)
         case "SessionStart":
             return _at_start(told, folder)
     return ""
@@ -93,6 +97,24 @@ def _at_start(told: Mapping[str, Any], folder: AgentFolder) -> str:
     folder.note_transcript(told["transcript_path"])
     carried = folder.carried(_MOST_CARRIED) if told.get("source") == "compact" else ""
     return _specific("SessionStart", additionalContext=carried) if carried else ""
+
+
+def _at_start_of_codex(told: Mapping[str, Any], folder: AgentFolder, environ: Mapping[str, str]) -> str:
+    """
+    Do the same for Codex. Its log is followed here, which takes longer: the server does not know the session before the
+    first call. A session that has a lane of a gateway is left to the gateway.
+    """
+    if told.get("source") == "compact":
+        from gc_agents.lane_folders import LaneFolders
+        from gc_agents.live_log import LiveLog
+
+        if LaneFolders(lanes_of(environ)).family(f"{CODEX}:{told['session_id']}"):
+            return ""
+        folder.note_transcript(told["transcript_path"])
+        live = LiveLog(folder)
+        live.look()
+        live.close()
+    return _at_start(told, folder)
 
 
 def _specific(event: str, **more: object) -> str:

@@ -42,6 +42,7 @@ class LiveLog:
         self._follower: Follower | None = None
         self._mutex = threading.Lock()
         self._stopped = threading.Event()
+        self._following: threading.Thread | None = None
         self._why = ""
 
     @property
@@ -70,8 +71,11 @@ class LiveLog:
         return told
 
     def follow(self) -> None:
-        """Follow in a thread of its own until ``close``."""
-        threading.Thread(target=self._run, name="gc-live-log", daemon=True).start()
+        """Follow in a thread of its own until ``close``; a second call does nothing."""
+        with self._mutex:
+            if self._following is None:
+                self._following = threading.Thread(target=self._run, name="gc-live-log", daemon=True)
+                self._following.start()
 
     def close(self) -> None:
         """End the following."""

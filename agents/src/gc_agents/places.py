@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+CLAUDE_CODE: Final = "claude-code"
+CODEX: Final = "codex"
+
 LONGEST: Final = 16_000
 """Characters up to which a result stays as it is when it arrives."""
 

@@ -13,7 +13,7 @@ import os
 import re
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,9 +25,14 @@ SERVER: Final = "gc"
 """The name of the MCP server; it is in the names of its tools."""
 
 HOOK: Final = "command -v gc-hook >/dev/null 2>&1 && exec gc-hook || exit 0"
-"""What a hook runs: nothing at all where gc-core is not installed any more."""
+"""What a hook of Claude Code runs: nothing at all where gc-core is not installed any more."""
+
+CODEX_HOOK: Final = HOOK.replace("exec gc-hook", "exec gc-hook codex")
 
 EVENTS: Final = ("PostToolUse", "PreCompact", "SessionStart")
+
+CODEX_EVENTS: Final = ("SessionStart",)
+"""What Codex's other hooks may do is of no use here; agents/codex/README.md says why."""
 
 _BEGIN, _END = "# >>> gc-core", "# <<< gc-core"
 _BLOCK = re.compile(rf"^{_BEGIN}$.*?^{_END}$\n?", re.MULTILINE | re.DOTALL)
@@ -119,9 +124,7 @@ def _claude_code(environ: Mapping[str, str], home: Path, gateway: str, remove: b
     def with_hooks(held: dict[str, Any]) -> None:
         _without_hooks(held)
         if not remove:
-            for event in EVENTS:
-                hook = {"matcher": "*", "hooks": [{"type": "command", "command": HOOK, "timeout": 5}]}
-                _child(held, "hooks", settings).setdefault(event, []).append(hook)
+            _add_hooks(held, EVENTS, HOOK, settings)
         if not remove or _get(held, _WAS_SET) is not None:
             _set(held, ("env", "ANTHROPIC_BASE_URL"), gateway, settings, remove=remove)
             _set(held, _WAS_SET, gateway, settings, remove=remove)
@@ -131,6 +134,12 @@ def _claude_code(environ: Mapping[str, str], home: Path, gateway: str, remove: b
         _json_edit(settings, with_hooks),
         _json_edit(state, lambda held: _set(held, ("mcpServers", SERVER), server, state, remove=remove)),
     )
+
+
+def _add_hooks(held: dict[str, Any], events: Iterable[str], command: str, path: Path) -> None:
+    for event in events:
+        hook = {"matcher": "*", "hooks": [{"type": "command", "command": command, "timeout": 5}]}
+        _child(held, "hooks", path).setdefault(event, []).append(hook)
 
 
 def _without_hooks(held: dict[str, Any]) -> None:
@@ -148,25 +157,28 @@ def _without_hooks(held: dict[str, Any]) -> None:
 
 
 def _codex(environ: Mapping[str, str], home: Path, gateway: str, remove: bool) -> tuple[FileEdit, ...]:
-    """A block between two comments at the end of ``config.toml``: the file's own comments and order stay."""
-    path = Path(environ.get("CODEX_HOME") or home / ".codex") / "config.toml"
-    before = _text_of(path)
-    bare = _BLOCK.sub("", before or "")
-    lines = [_BEGIN, f"[mcp_servers.{SERVER}]", f'command = "{_PROGRAM[0]}"', f'args = ["{_PROGRAM[1]}"]']
-    if gateway:
-        lines += [
-            f"[model_providers.{SERVER}]", 'name = "gc-gateway"', f"base_url = {json.dumps(f'{gateway}/v1')}",
-            'wire_api = "responses"', "requires_openai_auth = true",
-            f"[profiles.{SERVER}]", f'model_provider = "{SERVER}"',
-        ]  # fmt: skip
-    block = "\n".join([*lines, _END, ""])
-    after = bare if remove else f"{bare}{'' if not bare or bare.endswith(chr(10)) else chr(10)}{block}"
-    for text, what in ((before or "", "cannot be read"), (after, "has gc-core's tables already, written by hand")):
-        try:
-            tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{path} {what}: {error}; nothing was changed") from error
-    return (FileEdit(path=path, before=before, after=before if before is None and not after else after),)
+    """
+    The server is in ``config.toml``, the gateway in the file of a profile. The hook is apart, because Codex itself
+    writes into ``config.toml`` which hooks the user trusts.
+    """
+    folder = Path(environ.get("CODEX_HOME") or home / ".codex")
+    hooks = folder / "hooks.json"
+
+    def with_hooks(held: dict[str, Any]) -> None:
+        _without_hooks(held)
+        if not remove:
+            _add_hooks(held, CODEX_EVENTS, CODEX_HOOK, hooks)
+
+    server = [f"[mcp_servers.{SERVER}]", f'command = "{_PROGRAM[0]}"', f'args = ["{_PROGRAM[1]}"]']
+    profile = [
+        f'model_provider = "{SERVER}"', f"[model_providers.{SERVER}]", 'name = "gc-gateway"',
+        f"base_url = {json.dumps(f'{gateway}/v1')}", 'wire_api = "responses"', "requires_openai_auth = true",
+    ]  # fmt: skip
+    return (
+        _toml_edit(folder / "config.toml", [] if remove else server),
+        _toml_edit(folder / f"{SERVER}.config.toml", profile if gateway and not remove else []),
+        _json_edit(hooks, with_hooks),
+    )
 
 
 def _opencode(environ: Mapping[str, str], home: Path, gateway: str, remove: bool) -> tuple[FileEdit, ...]:
@@ -196,6 +208,27 @@ AGENTS: Final[Mapping[str, Callable[[Mapping[str, str], Path, str, bool], tuple[
     "codex": _codex,
     "opencode": _opencode,
 }
+
+
+# -- TOML --------------------------------------------------------------------------------------------------------------
+
+
+def _toml_edit(path: Path, lines: Iterable[str]) -> FileEdit:
+    """
+    Return the edit of a TOML file: a block between two comments at its end, so that the file's own comments and order
+    stay; no block for no lines. Raises ConfigError where the file cannot be read, or has such tables already.
+    """
+    before = _text_of(path)
+    bare = _BLOCK.sub("", before or "")
+    block = "\n".join([_BEGIN, *lines, _END, ""]) if lines else ""
+    after = f"{bare}{'' if not bare or bare.endswith(chr(10)) else chr(10)}{block}" if block else bare
+    for text, what in ((before or "", "cannot be read"), (after, "has gc-core's tables already, written by hand")):
+        try:
+            tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{path} {what}: {error}; nothing was changed") from error
+    is_ours = before is None or (not after and bool(before))
+    return FileEdit(path=path, before=before, after=None if is_ours and not after else after)
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------------

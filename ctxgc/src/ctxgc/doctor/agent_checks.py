@@ -11,7 +11,7 @@ from ctxgc.doctor.checks import Diagnosis, Level, Patient
 from gc_core.errors import ConfigError
 
 _NAMES = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "opencode"}
-_COMMANDS = {"claude-code": ("gc-hook", "ctxgc"), "codex": ("ctxgc",), "opencode": ()}
+_COMMANDS = {"claude-code": ("gc-hook", "ctxgc"), "codex": ("gc-hook", "ctxgc"), "opencode": ()}
 _LATEST = 3
 
 
@@ -53,6 +53,6 @@ def _of_hooks(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     log = followed_of(environ) / LOG_NAME
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     if lines:
-        text = f"hooks of Claude Code did nothing {len(lines)} times, the last ones: {'; '.join(lines[-_LATEST:])}"
+        text = f"hooks of agents did nothing {len(lines)} times, the last ones: {'; '.join(lines[-_LATEST:])}"
         remedy = f"mend what the text names, and delete {log}"
         yield Diagnosis(level=Level.WARNING, subject="agents", text=text, remedy=remedy)

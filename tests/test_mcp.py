@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 from gc_agents.agent_sessions import AgentSessions, Places
+from gc_agents.changes import UNDO, Change, carry_out
 from gc_agents.conversations import NOT_HELD
 from gc_agents.desk import RECALL_TOKENS, Desk
 from gc_agents.server import server_of
@@ -363,6 +364,20 @@ def test_what_would_not_fit_again_is_not_undone(tmp_path):
         assert session.budget.total <= session.config.usable
 
 
+def test_what_fits_by_the_providers_count_is_undone(tmp_path):
+    with filled(tmp_path / "one", keep=True) as session:
+        session.report_usage({"input_tokens": session.budget.total // 3, "output_tokens": 10})
+        while session.budget.total <= session.config.usable:
+            assert carry_out(session, Change(tool=UNDO)).startswith("undone: ")
+        counted = session.budget.total
+    assert asyncio.run(status_of(tmp_path / "one")).endswith(f"here they are counted as {counted:,}:")
+
+
+async def status_of(directory):
+    async with asking(session=directory) as client:
+        return (await said(client, "gc_status")).splitlines()[0]
+
+
 # -- over HTTP ---------------------------------------------------------------------------------------------------------
 
 
@@ -455,7 +470,9 @@ def test_the_status_of_a_lane_counts_the_system_prompt_the_tools_and_what_is_aro
     agent.goes_on(1, description="runs " * 300, system="be kind " * 200)
     (lane,) = gateway.lanes.open
     first, held, *_ = asyncio.run(status()).splitlines()
-    assert first == f"{lane.session.budget.total:,} of {lane.session.config.usable:,} tokens"
+    counted, usable = lane.session.budget.total, lane.session.config.usable
+    total = lane.session.port.estimate(counted)
+    assert first == f"{total:,} of {usable:,} tokens, as the provider counts; here they are counted as {counted:,}:"
     system, tools = re.match(r"held by: system (\d+), plugin (\d+), conversation", held).groups()
     assert 400 <= int(system) < 500
     assert 300 <= int(tools) < 400

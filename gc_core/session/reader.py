@@ -108,6 +108,10 @@ class SessionReader:
         """Return the budget as plain JSON: limits, roll-ups and the whole tree."""
         return self._runtime.context.budget.snapshot()
 
+    def estimate(self, tokens: int) -> int:
+        """Convert this many tokens of the budget to the provider's count, as its reports calibrated it."""
+        return self._runtime.state.calibration.estimate(tokens)
+
     @property
     @synchronized
     def state(self) -> TaskState:

@@ -4,7 +4,8 @@ Runs one real agent with what gc-agents puts inside it, against a scripted provi
     python -m tests.support.real_agent CLIENT WAY SCRIPT FOLDER
 
 WAY is ``plugin`` (Claude Code's plugin, no gateway), ``gateway`` (the plugin behind ``ctxgc run``), ``setup`` (what
-``ctxgc setup`` writes), ``profile`` (the same for Codex, with its profile for a gateway) or ``bare``. SCRIPT is a JSON list of calls, each a name and its arguments. Meant for a network namespace that has loopback alone.
+``ctxgc setup`` writes), ``profile`` (the same for Codex, with its profile for a gateway) or ``bare``. SCRIPT is a JSON
+list of calls, each a name and its arguments. Meant for a network namespace that has loopback alone.
 """
 
 from __future__ import annotations

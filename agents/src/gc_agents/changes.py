@@ -86,7 +86,7 @@ def _undone(session: GCSession) -> str:
         raise SourceError(NOTHING_TO_UNDO)
     before = {item.id: item.form for item in session.items()}
     session.undo()
-    total, usable = session.budget.total, session.config.usable
+    total, usable = session.port.estimate(session.budget.total), session.config.usable
     if total > usable:
         session.redo()
         text = f"with what would come back the window would have {total:,} tokens of at most {usable:,}"

@@ -91,6 +91,11 @@ def looking_back(session: Readable) -> LookingBack:
     return LookingBack(session, counter)
 
 
+def estimated(session: Readable, tokens: int) -> int:
+    """Convert tokens of a session's budget to the provider's count."""
+    return session.estimate(tokens) if isinstance(session, SessionReader) else session.port.estimate(tokens)
+
+
 def tag_in(directory: Path) -> str:
     """Return the tag of the session in a directory, from the first line of its log; "" if there is none."""
     try:

@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from gc_agents.changes import Change, last_in_force, told_entry
-from gc_agents.conversations import Caller, Conversation, Sessions, looking_back
+from gc_agents.conversations import Caller, Conversation, Sessions, estimated, looking_back
 from gc_core.errors import SourceError
 from gc_core.integrations.agent_tools.looking_back import hit_line, reference_in
 from gc_core.storage.search import Hit
@@ -94,9 +94,11 @@ class Desk:
         """Return how full the window is, what holds it, what was left out, and which other conversations there are."""
         own, *others = self._conversations(caller)
         with self._sessions.reading(own) as session:
-            total, usable = session.snapshot()["total"], session.config.usable
+            counted, usable = session.snapshot()["total"], session.config.usable
+            total = estimated(session, counted)
             of = f" of {usable:,}" if usable < _UNBOUNDED else ""
-            lines = [f"{total:,}{of} tokens", *looking_back(session).held()]
+            whose = "" if total == counted else f", as the provider counts; here they are counted as {counted:,}:"
+            lines = [f"{total:,}{of} tokens{whose}", *looking_back(session).held()]
             pinned = [item.id for item in session.items() if item.pinned]
         if pinned:
             lines.append(f"pinned: {', '.join(pinned[:PAGE_HITS])}{' …' * (len(pinned) > PAGE_HITS)}")

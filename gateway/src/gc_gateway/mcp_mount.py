@@ -69,7 +69,7 @@ class Mount:
                 await asyncio.wait({self._serving})  # which raises nothing: how it failed was said to its request
 
     async def response(self) -> Response:
-        """Return what answers a request for the server. Raises what keeps it from beginning; the next one tries again."""
+        """Return what answers a request for the server. Raises what keeps the server from beginning."""
         async with self._starting:
             if self._manager is None:
                 self._manager = await self._begun()

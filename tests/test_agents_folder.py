@@ -13,10 +13,12 @@ def test_the_files_for_codex_are_those_that_are_written(tmp_path):
         assert edit.after == (AGENTS / "codex" / edit.path.name).read_text()
 
 
-def test_the_plugins_hooks_and_server_are_those_that_are_written(tmp_path):
-    settings, state = edits_for("claude-code", {}, tmp_path)
+def test_the_plugins_hooks_server_and_commands_are_those_that_are_written(tmp_path):
+    settings, state, *commands = edits_for("claude-code", {}, tmp_path)
     plugin = json.loads((AGENTS / "claude-code" / "hooks" / "hooks.json").read_text())["hooks"]
     assert json.loads(settings.after)["hooks"] == plugin
     assert all(plugin[event][0]["hooks"][0]["command"] == HOOK for event in EVENTS)
     server = json.loads((AGENTS / "claude-code" / ".mcp.json").read_text())
     assert json.loads(state.after) == server
+    for edit in commands:
+        assert edit.after == (AGENTS / "claude-code" / "commands" / edit.path.name).read_text()

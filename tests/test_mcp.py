@@ -370,7 +370,7 @@ def test_what_fits_by_the_providers_count_is_undone(tmp_path):
         while session.budget.total <= session.config.usable:
             assert carry_out(session, Change(tool=UNDO)).startswith("undone: ")
         counted = session.budget.total
-    assert asyncio.run(status_of(tmp_path / "one")).endswith(f"here they are counted as {counted:,}:")
+    assert asyncio.run(status_of(tmp_path / "one")).endswith(f"by our own {counted:,}:")
 
 
 async def status_of(directory):
@@ -472,7 +472,7 @@ def test_the_status_of_a_lane_counts_the_system_prompt_the_tools_and_what_is_aro
     first, held, *_ = asyncio.run(status()).splitlines()
     counted, usable = lane.session.budget.total, lane.session.config.usable
     total = lane.session.port.estimate(counted)
-    assert first == f"{total:,} of {usable:,} tokens, as the provider counts; here they are counted as {counted:,}:"
+    assert first == f"{total:,} of {usable:,} tokens by the provider's count, as estimated; by our own {counted:,}:"
     system, tools = re.match(r"held by: system (\d+), plugin (\d+), conversation", held).groups()
     assert 400 <= int(system) < 500
     assert 300 <= int(tools) < 400

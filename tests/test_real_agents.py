@@ -92,6 +92,17 @@ def test_claude_code_looks_back_pins_and_notes_with_and_without_the_gateway(way,
         assert any("Ada owns it." in text and text.startswith("<context ") for text in told)
 
 
+def test_claude_code_behind_the_gateway_pins_and_undoes_when_its_user_agrees(tmp_path):
+    looks = [claude("gc_pin", item="i5"), claude("gc_undo"), claude("gc_status")]
+    script = [*(bash(number) for number in range(1, 20)), *looks, bash(30)]
+    told = ever_told(driven("claude", "gateway", script, tmp_path / "undo", ACCEPT="1"))
+    assert "i5 is pinned" in told
+    (undone,) = {text for text in told if text.startswith("undone: ")}
+    assert re.search(r"collected .* to .* tokens; \d+ items came back \(i\d+, .* of 36,000 tokens now$", undone)
+    (status,) = {text for text in told if " of 36,000 tokens by the provider" in text}
+    assert "pinned: i5, " in status
+
+
 def test_after_claude_codes_own_compaction_rules_and_an_index_are_back(tmp_path):
     script = [*(bash(number) for number in range(1, 21)), claude("gc_recall", reference="i1")]
     found = driven("claude", "plugin", script, tmp_path / "compacted", LIMIT="36000")
@@ -106,15 +117,18 @@ def test_after_claude_codes_own_compaction_rules_and_an_index_are_back(tmp_path)
     assert "Read the files. Never touch billing.py." in [*texts_of(found["bodies"][-1])]
 
 
-def test_codex_looks_back_and_notes_behind_the_gateway(tmp_path):
+def test_codex_looks_back_pins_and_notes_behind_the_gateway(tmp_path):
     looks = [codex("gc_status"), codex("gc_search", query="needle2"), codex("gc_recall", reference="i5")]
-    script = [*(shell(number) for number in range(1, 15)), *looks, codex("gc_note", text="Ada owns it."), shell(30)]
+    changes = [codex("gc_pin", item="i5"), codex("gc_undo"), codex("gc_note", text="Ada owns it.")]
+    script = [*(shell(number) for number in range(1, 15)), *looks, *changes, shell(30)]
     found = driven("codex", "gateway", script, tmp_path / "codex", LIMIT="40000")
     told = ever_told(found)
     assert "Read the files. Never touch billing.py." in told
     assert any(" turn 0 exec_command tool result: " in text for text in told)
     assert any("held by: " in text for text in told)
     assert any(text.startswith("noted: ") for text in told)
+    assert "i5 is pinned" in told
+    assert "nothing was undone: the user declined" in told  # codex exec asks nobody, and says no
     assert any("Ada owns it." in text and text.startswith("<context ") for text in told)
 
 
@@ -123,6 +137,20 @@ def test_what_ctxgc_setup_writes_is_what_claude_code_reads(tmp_path):
     told = ever_told(driven("claude", "setup", script, tmp_path / "set_up"))
     assert any(text.endswith('gc_recall reference="toolu_call_2"]') for text in told)
     assert any("needle2 line 600 of the file" in text for text in told)
+
+
+@pytest.mark.parametrize(("way", "prefix", "server"), [("plugin", "gc:", "plugin_gc_gc"), ("setup", "", "gc")])
+def test_the_commands_reach_the_model_and_its_answer_is_the_servers(way, prefix, server, tmp_path):
+    look, told = [f"mcp__{server}__gc_status", {}], f"/{prefix}gc"
+    told = ever_told(driven("claude", way, [bash(1), look], tmp_path / "status", TASK=told))
+    assert any(text.startswith("Call the tool gc_status of the MCP server gc") for text in told)
+    assert any(re.match(r"[\d,]+ tokens.*\nheld by: ", text) for text in told)
+    look = [f"mcp__{server}__gc_recall", {"reference": "toolu_call_1"}]
+    told = ever_told(
+        driven("claude", way, [bash(1), look], tmp_path / "recall", TASK=f"/{prefix}gc-recall toolu_call_1")
+    )
+    assert any(text.startswith("Arguments: toolu_call_1\n") for text in told)
+    assert any(text.startswith("needle1 line 0 of the file") and "go on with" in text for text in told)
 
 
 def test_what_ctxgc_setup_writes_is_what_codex_reads(tmp_path):

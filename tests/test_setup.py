@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from ctxgc.cli.app import app
 from ctxgc.doctor import diagnose
+from gc_agents.commands import COMMANDS
 from gc_agents.hook import LOG_NAME
 from gc_agents.setup import AGENTS, CODEX_HOOK, EVENTS, HOOK, edits_for
 from typer.testing import CliRunner
@@ -15,7 +16,7 @@ from gc_core.errors import ConfigError
 
 URL = "http://127.0.0.1:8787/secret"
 FILES = {
-    "claude-code": (".claude/settings.json", ".claude.json"),
+    "claude-code": (".claude/settings.json", ".claude.json", ".claude/commands/gc.md", ".claude/commands/gc-recall.md"),
     "codex": (".codex/config.toml", ".codex/gc.config.toml", ".codex/hooks.json"),
     "opencode": (".config/opencode/opencode.json",),
 }
@@ -23,6 +24,8 @@ OWN_HOOK = {"matcher": "Edit", "hooks": [{"type": "command", "command": "fmt"}]}
 HELD = {
     ".claude/settings.json": json.dumps({"model": "opus", "hooks": {"PostToolUse": [OWN_HOOK]}}, indent=4),
     ".claude.json": json.dumps({"starts": 7, "mcpServers": {"other": {"command": "x"}}, "é": "ü"}, ensure_ascii=False),
+    ".claude/commands/gc.md": None,
+    ".claude/commands/gc-recall.md": None,
     ".codex/config.toml": '# mine\nmodel = "gpt-5.4"\n\n[mcp_servers.other]\ncommand = "x"  # kept',
     ".codex/gc.config.toml": 'model = "gpt-5.4"\n',
     ".codex/hooks.json": json.dumps({"hooks": {"SessionStart": [OWN_HOOK], "Stop": [OWN_HOOK]}}, indent=2),
@@ -33,6 +36,8 @@ HELD = {
 @pytest.fixture(params=[True, False], ids=["with files", "without"])
 def home(request, tmp_path):
     for name, text in HELD.items() if request.param else ():
+        if text is None:
+            continue
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -50,7 +55,15 @@ def held(home):
 
 
 def value(text, name):
-    return {} if not text else tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
+    return (
+        {}
+        if not text
+        else text
+        if name.endswith(".md")
+        else tomllib.loads(text)
+        if name.endswith(".toml")
+        else json.loads(text)
+    )
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -93,6 +106,17 @@ def test_without_a_gateway_the_users_base_url_stays(tmp_path):
     apply("claude-code", tmp_path, gateway="")
     apply("claude-code", tmp_path, gateway="", remove=True)
     assert json.loads(path.read_text()) == {"env": {"ANTHROPIC_BASE_URL": "https://proxy.example"}}
+
+
+def test_a_command_of_the_users_own_stays(tmp_path):
+    path = tmp_path / ".claude/commands/gc.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("Commit with git.\n")
+    apply("claude-code", tmp_path)
+    assert path.read_text() == "Commit with git.\n"
+    assert path.with_name("gc-recall.md").read_text() == COMMANDS["gc-recall.md"]
+    apply("claude-code", tmp_path, remove=True)
+    assert [each.name for each in path.parent.glob("*.md")] == ["gc.md"]
 
 
 def test_codex_gets_a_server_and_a_profile_for_the_gateway(home):

@@ -24,7 +24,7 @@ from tests.support.real_client import KEY, NODE, RESULT, ROOT
 from tests.support.scripted_standin import ScriptedStandIn
 
 SECONDS = 170
-TASK = "Read the files. Never touch billing.py."
+TASK = os.environ.get("TASK", "Read the files. Never touch billing.py.")
 PLUGIN = ROOT / "agents" / "claude-code"
 NODE_PATH = [str(Path(node).parent)] if (node := shutil.which("node")) else []
 LIMIT = int(os.environ.get("LIMIT", "60000"))
@@ -86,9 +86,16 @@ def _claude(way, environment, _folder, _url):
     plugin = () if way in {"bare", "setup"} else ("--plugin-dir", str(PLUGIN))
     if way == "setup":
         _set_up("claude-code", environment)
+    if os.environ.get("ACCEPT"):
+        plugin += ("--settings", json.dumps({"hooks": {"Elicitation": [{"hooks": [ACCEPTS]}]}}))
     tools = "Bash,Task,Agent,mcp__gc,mcp__plugin_gc_gc"
     command = [str(NODE / "claude"), "-p", TASK, "--output-format", "json", "--allowedTools", tools, *plugin]
     return command, {**environment, **own}
+
+
+ACCEPTED = {"hookEventName": "Elicitation", "action": "accept", "content": {"undo": True}}
+ACCEPTS = {"type": "command", "command": f"echo '{json.dumps({'hookSpecificOutput': ACCEPTED})}'"}
+"""A hook that says yes where a server asks the user: with -p nobody could."""
 
 
 def _codex(way, environment, folder, url):

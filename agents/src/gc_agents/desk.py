@@ -97,7 +97,7 @@ class Desk:
             counted, usable = session.snapshot()["total"], session.config.usable
             total = estimated(session, counted)
             of = f" of {usable:,}" if usable < _UNBOUNDED else ""
-            whose = "" if total == counted else f", as the provider counts; here they are counted as {counted:,}:"
+            whose = "" if total == counted else f" by the provider's count, as estimated; by our own {counted:,}:"
             lines = [f"{total:,}{of} tokens{whose}", *looking_back(session).held()]
             pinned = [item.id for item in session.items() if item.pinned]
         if pinned:

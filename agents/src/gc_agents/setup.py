@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import attrs
 
+from gc_agents.commands import COMMANDS, OURS
 from gc_core.errors import ConfigError
 
 SERVER: Final = "gc"
@@ -116,10 +117,14 @@ def edits_for(
 
 
 def _claude_code(environ: Mapping[str, str], home: Path, gateway: str, remove: bool) -> tuple[FileEdit, ...]:
-    """Hooks and the gateway are in the user's settings; servers are in the file where ``claude mcp add`` puts them."""
+    """
+    Hooks and the gateway are in the user's settings, commands beside them; servers are in the file where ``claude mcp
+    add`` puts them.
+    """
     own = environ.get("CLAUDE_CONFIG_DIR")
     settings = Path(own or home / ".claude") / "settings.json"
     state = Path(own) / ".claude.json" if own else home / ".claude.json"
+    commands = settings.parent / "commands"
 
     def with_hooks(held: dict[str, Any]) -> None:
         _without_hooks(held)
@@ -133,7 +138,15 @@ def _claude_code(environ: Mapping[str, str], home: Path, gateway: str, remove: b
     return (
         _json_edit(settings, with_hooks),
         _json_edit(state, lambda held: _set(held, ("mcpServers", SERVER), server, state, remove=remove)),
+        *(_command_edit(commands / name, "" if remove else text) for name, text in COMMANDS.items()),
     )
+
+
+def _command_edit(path: Path, text: str) -> FileEdit:
+    """Return the edit of a command's file; a command of the user's own with that name stays."""
+    before = _text_of(path)
+    is_free = before is None or OURS in before
+    return FileEdit(path=path, before=before, after=(text or None) if is_free else before)
 
 
 def _add_hooks(held: dict[str, Any], events: Iterable[str], command: str, path: Path) -> None:

@@ -117,6 +117,16 @@ def test_after_claude_codes_own_compaction_rules_and_an_index_are_back(tmp_path)
     assert "Read the files. Never touch billing.py." in [*texts_of(found["bodies"][-1])]
 
 
+@pytest.mark.parametrize(("way", "is_stopped"), [("plugin", False), ("gateway", True)])
+def test_claude_codes_automatic_compaction_is_stopped_while_the_gateway_holds_the_window(way, is_stopped, tmp_path):
+    script = [bash(number) for number in range(1, 20)]
+    found = driven("claude", way, script, tmp_path / way, COMPACT_AT="100000", COMPACT_PERCENT="35")
+    assert ('"decision": "block"' in found["hooks"]) == is_stopped
+    assert (found["summaries"] == 0) == is_stopped
+    assert ("collections" in found["stderr"]) == is_stopped
+    assert "All files were read." in found["stdout"]
+
+
 def test_codex_looks_back_pins_and_notes_behind_the_gateway(tmp_path):
     looks = [codex("gc_status"), codex("gc_search", query="needle2"), codex("gc_recall", reference="i5")]
     changes = [codex("gc_pin", item="i5"), codex("gc_undo"), codex("gc_note", text="Ada owns it.")]

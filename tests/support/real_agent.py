@@ -26,6 +26,7 @@ from tests.support.scripted_standin import ScriptedStandIn
 SECONDS = 170
 TASK = os.environ.get("TASK", "Read the files. Never touch billing.py.")
 PLUGIN = ROOT / "agents" / "claude-code"
+HOOKS = "answers_of_hooks"
 NODE_PATH = [str(Path(node).parent)] if (node := shutil.which("node")) else []
 LIMIT = int(os.environ.get("LIMIT", "60000"))
 COMPACT_AT = os.environ.get("COMPACT_AT", "500000")
@@ -41,7 +42,8 @@ def main(name, way, script, folder):
         (files / f"big_{number}.txt").write_text(f"{lines}\nE   AssertionError: refused {number}\n")
     for command, module in (("ctxgc", "ctxgc"), ("gc-hook", "gc_agents.hook")):
         path = f"PYTHONPATH={os.environ['PYTHONPATH']}"  # of what it starts Codex keeps few variables
-        (tools / command).write_text(f'#!/bin/sh\n{path} exec {sys.executable} -m {module} "$@"\n')
+        noted = f' | tee -a "{folder / HOOKS}"' if command == "gc-hook" else ""
+        (tools / command).write_text(f'#!/bin/sh\n{path} {sys.executable} -m {module} "$@"{noted}\n')
         (tools / command).chmod(0o755)
     environment = {
         "HOME": str(folder),
@@ -72,6 +74,7 @@ def main(name, way, script, folder):
         "bodies": [each.body for each in provider.generations],
         "tokens": [each.tokens for each in provider.generations],
         "summaries": provider.summaries,
+        "hooks": (folder / HOOKS).read_text() if (folder / HOOKS).exists() else "",
     }
     (folder / RESULT).write_text(json.dumps(told))
 
@@ -83,6 +86,8 @@ def _claude(way, environment, _folder, _url):
         "ENABLE_TOOL_SEARCH": "false",
         "CLAUDE_CODE_AUTO_COMPACT_WINDOW": COMPACT_AT,
     }
+    if os.environ.get("COMPACT_PERCENT"):
+        own["CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"] = os.environ["COMPACT_PERCENT"]
     plugin = () if way in {"bare", "setup"} else ("--plugin-dir", str(PLUGIN))
     if way == "setup":
         _set_up("claude-code", environment)

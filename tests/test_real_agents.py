@@ -210,13 +210,40 @@ def answers_in(body, tool):
             yield block["input"]["reference"], content if isinstance(content, str) else content[0]["text"]
 
 
-def test_opencode_reads_back_what_its_plugin_shortened(tmp_path):
+@pytest.fixture
+def plugin_of_opencode():
     if not (ROOT / "agents" / "opencode" / "node_modules").is_dir():
         pytest.skip("the plugin's dependencies are not installed: make opencode-plugin")
-    calls = [["bash", {"command": f"cat big_{number}.txt", "description": "Reads."}] for number in range(1, 4)]
-    script = [*calls, ["gc_recall", {"reference": "toolu_call_2"}]]
+
+
+def opencode_reads(number):
+    return ["bash", {"command": f"cat big_{number}.txt", "description": "Reads."}]
+
+
+@pytest.mark.usefixtures("plugin_of_opencode")
+def test_the_plugin_of_opencode_passes_its_own_tests_in_node():
+    command = ["npm", "test", "--prefix", "agents/opencode", "--silent"]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "# fail 0" in ended.stdout
+
+
+@pytest.mark.usefixtures("plugin_of_opencode")
+def test_opencode_reads_back_what_its_plugin_shortened(tmp_path):
+    script = [*(opencode_reads(number) for number in range(1, 4)), ["gc_recall", {"reference": "toolu_call_2"}]]
     told = ever_told(driven("opencode", "plugin", script, tmp_path / "opencode"))
     assert any(text.endswith('gc_recall reference="toolu_call_2"]') for text in told)
+    assert any("needle2 line 600 of the file" in text for text in told)
+
+
+@pytest.mark.usefixtures("plugin_of_opencode")
+def test_opencode_with_its_plugin_and_a_gateway_ends_a_task_that_its_window_does_not_hold(tmp_path):
+    script = [*(opencode_reads(number) for number in range(1, 25)), ["gc_recall", {"reference": "toolu_call_2"}]]
+    found = driven("opencode", "collect", script, tmp_path / "opencode", LIMIT="24000")
+    first, second = found["tokens"][1:3]
+    assert first + len(script) * (second - first) > 24000 > max(found["tokens"])
+    told = [*texts_of(found["bodies"][-1])]
+    assert any(text.endswith('[gc: all of it: gc_recall reference="toolu_call_1"]') for text in told)
     assert any("needle2 line 600 of the file" in text for text in told)
 
 

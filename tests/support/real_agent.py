@@ -4,12 +4,14 @@ Runs one real agent with what gc-agents puts inside it, against a scripted provi
     python -m tests.support.real_agent CLIENT WAY SCRIPT FOLDER
 
 WAY is ``plugin`` (Claude Code's plugin, no gateway), ``gateway`` (the plugin behind ``ctxgc run``), ``setup`` (what
-``ctxgc setup`` writes), ``profile`` (the same for Codex, with its profile for a gateway) or ``bare``. SCRIPT is a JSON
-list of calls, each a name and its arguments. Meant for a network namespace that has loopback alone.
+``ctxgc setup`` writes), ``profile`` (the same for Codex, with its profile for a gateway), ``collect`` (opencode's
+plugin, which asks a gateway what to shorten) or ``bare``. SCRIPT is a JSON list of calls, each a name and its
+arguments. Meant for a network namespace that has loopback alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -19,6 +21,8 @@ from pathlib import Path
 
 from gc_gateway.clients import client_of, endpoints_of
 from gc_gateway.dialects import DIALECTS
+from gc_gateway.serving import running
+from gc_gateway.settings import Settings
 
 from tests.support.real_client import KEY, NODE, RESULT, ROOT
 from tests.support.scripted_standin import ScriptedStandIn
@@ -52,7 +56,10 @@ def main(name, way, script, folder):
         "GC_AGENTS_DIRECTORY": str(folder / "state"),
         "GC_GATEWAY_DIRECTORY": str(folder / "lanes"),
     }
-    with ScriptedStandIn(json.loads(script), limit=LIMIT, key=KEY) as provider:
+    with ScriptedStandIn(json.loads(script), limit=LIMIT, key=KEY) as provider, contextlib.ExitStack() as stack:
+        if way == "collect":
+            settings = Settings(directory=folder / "lanes", windows={"*": LIMIT * 3 // 4})
+            environment["GC_GATEWAY_URL"], _ = stack.enter_context(running(settings))
         command, environment = AGENTS[name](way, environment, folder, provider.url)
         if way == "gateway":
             upstreams = [each for dialect in DIALECTS for each in ("--upstream", f"{dialect}={provider.url}")]
@@ -124,6 +131,7 @@ def _opencode(_way, environment, folder, _url):
     config = folder / ".config" / "opencode"
     config.mkdir(parents=True)
     plugin = (ROOT / "agents" / "opencode" / "src" / "gc.ts").as_uri()
+    (folder / ".npmrc").write_text("fetch-retries=0\n")  # of what opencode would install into its folder
     (config / "opencode.json").write_text(json.dumps({"plugin": [plugin]}))
     own = {"ANTHROPIC_API_KEY": KEY, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
     command = [str(NODE / "opencode"), "run", "--format", "json", "-m", "anthropic/claude-opus-4-5", TASK]

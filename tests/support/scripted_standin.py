@@ -49,8 +49,10 @@ class _ScriptedHandler(_Handler):
     def next_of_script(self, body):
         """The next call of the script; None for a text. The sub-agents of a session share it."""
         standin = self.server.standin
+        if not body.get("tools"):  # a title
+            return None
         number, _ = standin.next_step("")
-        if not body.get("tools") or number > len(standin.script):
+        if number > len(standin.script):
             return None
         name, arguments = standin.script[number - 1]
         return f"call_{number}", name, {key: _filled(value, body) for key, value in arguments.items()}

@@ -8,10 +8,14 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,199}$/
 export class Originals {
   constructor(private readonly root: string) {}
 
-  /** Keep the original of a call's result. Throws for what is no id, and where it cannot be written. */
+  /**
+   * Keep the original of a call's result; one that is kept already stays, for a later text of the call is shorter.
+   * Throws for what is no id, and where it cannot be written.
+   */
   async keep(session: string, call: string, text: string): Promise<void> {
     const folder = this.folder(session)
     if (folder === undefined || !ID.test(call)) throw new Error("expected ids of letters, digits, '-' and '_'")
+    if ((await this.read(session, call)) !== undefined) return
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await chmod(folder, 0o700)
     const path = join(folder, `${call}.txt`)

@@ -149,6 +149,20 @@ test("results that a collection shortens or leaves out are so in this call, and 
   assert.equal(await recalled(own, one!, 0, "ses_3"), "one")
 })
 
+test("the original of a result that was shortened on arrival stays when a collection shortens it again", async () => {
+  const url = await gateway(() => [200, { messages: [] }])
+  const own = await hooks({ gateway: url })
+  const messages = conversation()
+  const part = messages[1]!.parts[0]!
+  if (part.type !== "tool" || part.state.status !== "completed") throw new Error("expected a result")
+  part.state.output = String(await ran(own, "bash", LONG, "c9"))
+  part.callID = "c9"
+  part.sessionID = messages.at(-1)!.info.sessionID = "ses_1"
+  await own["experimental.chat.messages.transform"]!({}, { messages })
+  assert.equal(outputs(messages)[0], '[gc: all of it: gc_recall reference="c9"]')
+  assert.match(await recalled(own, "c9", 20_000), /line 1499 of the output/)
+})
+
 test("an answer that is an error, no JSON, or none at all leaves the list as it is", async () => {
   const refusing = await gateway(() => [413, { error: {} }])
   const broken = await gateway(() => [200, "<html>"])

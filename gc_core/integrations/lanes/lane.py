@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, Generic, TypeVar
 
@@ -19,6 +19,7 @@ from gc_core.values.messages import Payload, Request, Usage
 
 M = TypeVar("M")
 R = TypeVar("R")
+E = TypeVar("E")
 
 RECALL: Final = next(tool for tool in TOOLS if tool.name == "recall")
 """The tool with which the model reads what was left out: its name, description and parameters."""
@@ -96,6 +97,21 @@ class Lane(Generic[M]):
             reply = await send(await asyncio.to_thread(self.recovered, given, attempt.error))
         self.report(usage(reply))
         return reply
+
+    async def stream_async(
+        self, given: ModelCall[M], start: Callable[[list[M]], AsyncIterator[E]], usage: Callable[[E], Usage | None]
+    ) -> AsyncIterator[E]:
+        """Do what ``call_async`` does for a reply in events, each of which may report usage. A refusal comes first."""
+
+        async def send(sent: list[M]) -> tuple[E | None, AsyncIterator[E]]:
+            events = start(sent)
+            return await anext(events, None), events
+
+        event, events = await self.call_async(given, send, lambda _: None)
+        while event is not None:
+            self.report(usage(event))
+            yield event
+            event = await anext(events, None)
 
     def fitted(self, given: ModelCall[M]) -> list[M]:
         """

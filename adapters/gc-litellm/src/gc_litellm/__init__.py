@@ -7,7 +7,7 @@ In the proxy's configuration ``callbacks: gc_litellm.proxy_callback``; in a prog
 
 from gc_core.integrations.lanes import needs
 
-with needs("litellm>=1.106", distribution="gc-litellm"):
+with needs("litellm>=1.108.3", distribution="gc-litellm"):
     from gc_litellm.callback import GCCallback
 
 __all__ = ["GCCallback", "proxy_callback"]

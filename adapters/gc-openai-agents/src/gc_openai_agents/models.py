@@ -73,17 +73,12 @@ class GCModel(Model):
             return
         call = self._call(request)
 
-        async def send(sent: list[Any]) -> tuple[Any, Any]:
-            events = self._model.stream_response(**{**request, "input": _input(request, call, sent)})
-            return await anext(events, None), events  # a refusal comes before the first event
+        def start(sent: list[Any]) -> AsyncIterator[Any]:
+            return self._model.stream_response(**{**request, "input": _input(request, call, sent)})
 
         with self._lanes.lane(_key(call.messages), call.model) as lane:
-            event, events = await lane.call_async(call, send, lambda _: None)
-            while event is not None:
-                if event.type == "response.completed" and event.response.usage is not None:
-                    lane.report(_counts(event.response.usage))
+            async for event in lane.stream_async(call, start, _counts_of_event):
                 yield event
-                event = await anext(events, None)
 
     async def close(self) -> None:
         """Close the sessions, and the model; a conversation that goes on opens its own again."""
@@ -195,6 +190,11 @@ def _handoff(handoff: Any) -> dict[str, Any]:
 def _answer_schema(output_schema: Any) -> Iterator[dict[str, Any]]:
     if output_schema is not None and not output_schema.is_plain_text():
         yield {"type": "function", "name": "structured_answer", "parameters": output_schema.json_schema()}
+
+
+def _counts_of_event(event: Any) -> Usage | None:
+    usage = event.response.usage if event.type == "response.completed" else None
+    return None if usage is None else _counts(usage)
 
 
 def _counts(usage: RunUsage | Any) -> Usage:

@@ -1,0 +1,148 @@
+"""The chat middleware for ``Agent(middleware=[...])``."""
+
+from __future__ import annotations
+
+import contextvars
+import hashlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from agent_framework import ChatContext, ChatMiddleware, FunctionTool, Message, ResponseStream
+from pydantic import BaseModel
+
+from gc_agent_framework.messages import FrameworkMessages
+from gc_core import GCConfig, Usage
+from gc_core.integrations.lanes import RECALL, Lanes, ModelCall
+
+_CONVERSATION: Final[contextvars.ContextVar[str]] = contextvars.ContextVar("gc_conversation", default="")
+"""The conversation of the last model call: a tool that the model calls belongs to it."""
+
+
+class GCMiddleware(ChatMiddleware):
+    """
+    Keeps an agent's requests within the window. The history of an agent's session stays whole: only what is sent is
+    shorter.
+
+    A conversation is known by its agent session, else by its first message. Where the server keeps the history
+    (``conversation_id``) everything passes as it is.
+
+    Args:
+        config: How it collects. Without one: ``gc_budget``, in the window of the model that is called first.
+        directory: The directory of the sessions' files; with one a conversation goes on in another process.
+        options: More keyword arguments for each ``GCSession``, such as ``summarizer`` and ``on_event``.
+
+    Raises, from the run: ContextOverflowError when what may not be removed does not fit, and SpendLimitError.
+
+    """
+
+    def __init__(self, config: GCConfig | None = None, *, directory: str | Path | None = None, **options: Any) -> None:
+        self._lanes = Lanes(FrameworkMessages(), format="anthropic", config=config, directory=directory, **options)
+
+    async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
+        """Send what fits of the history, in this call alone."""
+        if _is_elsewhere(context):
+            await call_next()
+            return
+        key, call = _key(context), _call(context)
+        _CONVERSATION.set(key)
+
+        async def send(sent: list[Message]) -> Any:
+            context.messages = sent
+            await call_next()
+            return await _begun(context.result) if context.stream else context.result
+
+        with self._lanes.lane(key, call.model) as lane:
+            context.result = await lane.call_async(call, send, lambda _: None)
+
+        def report(response: Any) -> None:
+            with self._lanes.lane(key, call.model) as lane:
+                lane.report(_usage(response.usage_details))
+
+        if context.stream:
+            context.stream_result_hooks.append(report)
+        else:
+            report(context.result)
+
+    def recall_tool(self) -> FunctionTool:
+        """Return a tool with which an agent of this middleware reads what was left out; add it to the agent's own."""
+
+        def recall(reference: str, offset: int = 0) -> str:
+            with self._lanes.lane(_CONVERSATION.get()) as lane:
+                return lane.tools.call(RECALL.name, {"reference": reference, "offset": offset})
+
+        return FunctionTool(
+            name=RECALL.name, description=RECALL.description, func=recall, input_model=dict(RECALL.parameters)
+        )
+
+    def close(self) -> None:
+        """Close the sessions; a conversation that goes on opens its own again."""
+        self._lanes.close()
+
+
+async def _begun(stream: ResponseStream[Any, Any]) -> ResponseStream[Any, Any]:
+    """Return a stream with the same updates, whose first one has come: a refusal comes before it."""
+    updates = aiter(stream)
+    first = await anext(updates, None)
+
+    async def all_updates() -> AsyncIterator[Any]:
+        update = first
+        while update is not None:
+            yield update
+            update = await anext(updates, None)
+
+    return ResponseStream(all_updates(), finalizer=lambda _: stream.get_final_response())
+
+
+def _options(context: ChatContext) -> Mapping[str, Any]:
+    return context.options or {}
+
+
+def _is_elsewhere(context: ChatContext) -> bool:
+    return bool(_options(context).get("conversation_id"))
+
+
+def _key(context: ChatContext) -> str:
+    if context.session is not None:
+        return str(context.session.session_id)
+    first = next((message for message in context.messages if message.role != "system"), None)
+    begins = "" if first is None else f"{first.message_id} {[content.to_dict() for content in first.contents]}"
+    return hashlib.blake2b(begins.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _call(context: ChatContext) -> ModelCall[Message]:
+    options = _options(context)
+    system = [str(options.get("instructions") or "")]
+    system += [message.text for message in context.messages if message.role == "system"]
+    return ModelCall(
+        messages=list(context.messages),
+        system="\n\n".join(filter(None, system)) or None,
+        tools=list(_schemas(options)),
+        model=str(options.get("model") or getattr(context.client, "model", None) or ""),
+    )
+
+
+def _schemas(options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the schemas of the tools and of a structured answer, which takes as much room."""
+    tools = options.get("tools") or ()
+    for tool in tools if isinstance(tools, (list, tuple)) else (tools,):
+        if isinstance(tool, FunctionTool):
+            yield {"name": tool.name, "description": tool.description, "input_schema": tool.parameters()}
+        elif isinstance(tool, Mapping):
+            yield {"name": str(tool.get("name") or tool.get("type")), "description": "", "input_schema": dict(tool)}
+    answer = options.get("response_format")
+    if answer is not None:
+        is_model = isinstance(answer, type) and issubclass(answer, BaseModel)
+        schema = answer.model_json_schema() if is_model else dict(answer)
+        yield {"name": "structured_answer", "description": "", "input_schema": schema}
+
+
+def _usage(reported: Mapping[str, Any] | None) -> Usage | None:
+    if not reported:
+        return None
+    return Usage(
+        input_tokens=reported.get("input_token_count") or 0,
+        output_tokens=reported.get("output_token_count") or 0,
+        cache_read_tokens=reported.get("cache_read_input_token_count") or 0,
+        cache_write_tokens=reported.get("cache_creation_input_token_count") or 0,
+    )

@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 ADAPTERS ?= $(notdir $(wildcard adapters/*))
+FRAMEWORKS ?= crewai llama_index smolagents
 # Each worker begins with half of the modules, in their order, so that what a module makes for its tests is made once;
 # whoever is done first takes from the other.
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
@@ -10,7 +11,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus clients clients-installed clients-table opencode-plugin adapters crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers clean
+.PHONY: help demo test corpus clients clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -86,9 +87,35 @@ clients-table: .venv/installed .clients/installed ## Compare their cache reads w
 	@.adapters/$*/bin/pip install -qq --disable-pip-version-check -e . -e plugins/gc_budget -e "adapters/$*[test]"
 	@touch $@
 
-adapters: $(ADAPTERS:%=.adapters/%/installed) ## Run each adapter's tests against its framework (minutes each)
+# Those that need no more than a few lines, which are in docs/how-to/frameworks.md.
+.adapters/with_%/installed: adapters/gc-clients/pyproject.toml
+	@echo "Installing $* into .adapters/with_$*: a minute."
+	@$(PYTHON) -m venv .adapters/with_$*
+	@.adapters/with_$*/bin/pip install -qq --disable-pip-version-check -e . -e plugins/gc_budget -e "adapters/gc-clients[test-$*]"
+	@touch $@
+
+# The oldest versions that each adapter names; pip has no such choice.
+.adapters/%-oldest/installed: adapters/%/pyproject.toml | .adapters/uv/bin/uv
+	@echo "Installing $* with the oldest versions into .adapters/$*-oldest."
+	@.adapters/uv/bin/uv venv -q --clear --python $(PYTHON) .adapters/$*-oldest
+	@VIRTUAL_ENV=.adapters/$*-oldest .adapters/uv/bin/uv pip install -q --resolution lowest-direct -e . -e plugins/gc_budget -e "adapters/$*[test]"
+	@touch $@
+
+.adapters/uv/bin/uv:
+	@$(PYTHON) -m venv .adapters/uv
+	@.adapters/uv/bin/pip install -qq --disable-pip-version-check uv
+
+adapters: $(ADAPTERS:%=.adapters/%/installed) $(FRAMEWORKS:%=.adapters/with_%/installed) ## Run each adapter's tests against its framework (a minute each)
 	@for name in $(ADAPTERS); do \
 		echo "$$name:"; .adapters/$$name/bin/python -m pytest -q -p no:cacheprovider -W ignore adapters/$$name || exit 1; \
+	done
+	@for name in $(FRAMEWORKS); do \
+		echo "$$name:"; .adapters/with_$$name/bin/python -m pytest -q -p no:cacheprovider -W ignore adapters/gc-clients/tests/frameworks/test_$$name.py || exit 1; \
+	done
+
+adapters-oldest: $(ADAPTERS:%=.adapters/%-oldest/installed) ## Run them with the oldest versions that they name
+	@for name in $(ADAPTERS); do \
+		echo "$$name:"; .adapters/$$name-oldest/bin/python -m pytest -q -p no:cacheprovider -W ignore adapters/$$name || exit 1; \
 	done
 
 crash: .venv/installed ## Kill writers 1,000 times and open what they left

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from gc_gateway.serving import running
+from gc_gateway.settings import Settings
 
 from gc_core.testing import LoopbackProvider
 from gc_core.testing.adapters import DONE, file_of
@@ -33,9 +35,21 @@ def provider():
 
 
 @pytest.fixture(scope="module")
-def proxy(provider, tmp_path_factory):
+def gateway(tmp_path_factory):
+    settings = Settings(port=0, directory=tmp_path_factory.mktemp("lanes"))
+    with running(settings) as (url, _):
+        yield url
+
+
+CALLBACK, GUARDRAIL = (part.partition("```")[0] for part in README.read_text().split("```yaml\n")[1:])
+
+
+@pytest.fixture(scope="module", params=["callback", "guardrail"])
+def proxy(provider, request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("proxy")
-    settings = README.read_text().split("```yaml\n")[1].partition("```")[0]
+    settings = CALLBACK
+    if request.param == "guardrail":
+        settings = GUARDRAIL.replace("http://127.0.0.1:8787", request.getfixturevalue("gateway"))
     (folder / "config.yaml").write_text(MODELS.format(url=provider.url) + settings)
     (folder / "gc.toml").write_text(GC)
     with socket.socket() as free:

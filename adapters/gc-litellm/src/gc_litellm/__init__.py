@@ -9,8 +9,9 @@ from gc_core.integrations.lanes import needs
 
 with needs("litellm>=1.108.3", distribution="gc-litellm"):
     from gc_litellm.callback import GCCallback
+    from gc_litellm.guardrail import GCGuardrail
 
-__all__ = ["GCCallback", "proxy_callback"]
+__all__ = ["GCCallback", "GCGuardrail", "proxy_callback"]
 
 
 def __getattr__(name: str) -> object:

@@ -19,7 +19,7 @@ from gc_core.values.loggers import logger
 
 _log = logger("gc_litellm")
 
-_FORMATS: Final = {
+FORMATS: Final = {
     "acompletion": "openai",
     "aresponses": "responses",
     "anthropic_messages": "anthropic",
@@ -56,7 +56,7 @@ class GCCallback(CustomLogger):
         super().__init__()
         self._lanes = {
             name: Lanes(Plain(), format=name, config=config, directory=directory, **options)
-            for name in sorted(set(_FORMATS.values()))
+            for name in sorted(set(FORMATS.values()))
         }
         self._calls: OrderedDict[str, tuple[str, Turn]] = OrderedDict()
         self._newest: dict[str, str] = {}
@@ -69,7 +69,7 @@ class GCCallback(CustomLogger):
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Put what fits in the place of the messages, when the deployment is known."""
-        name = _FORMATS.get(str(getattr(call_type, "value", call_type)))
+        name = FORMATS.get(str(getattr(call_type, "value", call_type)))
         turn = None if name is None else turn_in(name, _as_dicts(kwargs))
         if turn is None:
             return None
@@ -140,10 +140,18 @@ def _as_dicts(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {**kwargs, "messages": dumped}
 
 
+def conversation(kwargs: Mapping[str, Any], turn: Turn) -> str:
+    """Return what the conversation of a call is known by: the client's own name for it, or how it begins."""
+    named = kwargs.get("litellm_session_id") or _metadata(kwargs).get("session_id")
+    return str(named or turn.key)
+
+
 def _key(kwargs: Mapping[str, Any], turn: Turn) -> str:
-    metadata = {**(kwargs.get("litellm_metadata") or {}), **(kwargs.get("metadata") or {})}
-    named = kwargs.get("litellm_session_id") or metadata.get("session_id")
-    return f"{metadata.get('user_api_key_hash', '')}|{named or turn.key}"
+    return f"{_metadata(kwargs).get('user_api_key_hash', '')}|{conversation(kwargs, turn)}"
+
+
+def _metadata(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    return {**(kwargs.get("litellm_metadata") or {}), **(kwargs.get("metadata") or {})}
 
 
 def _counts(usage: Any) -> Usage | None:

@@ -6,8 +6,9 @@ languages, written by somebody who had not read the code; one half was looked at
 one ("unseen") was only counted, but often, so it is not a blind set any more. ``rule_wordings_blind.jsonl`` is a second
 set of another hand, written when the code stood: one half was looked at since ("second tune"), the other one counted
 ("second unseen"). ``rule_wordings_third.jsonl`` is a third one, written without reading the code and before it was
-measured ("third unseen"). ``python -m benchmarks.stated_rules`` prints the first four, from sentences alone and from
-long recorded sessions; ``--half "third unseen"`` prints that one alone, with the pairs of statements in it.
+measured ("third unseen"), and ``rule_wordings_fourth.jsonl`` a fourth one of the same kind ("fourth unseen").
+``python -m benchmarks.stated_rules`` prints the halves of the first two, from sentences alone and from long recorded
+sessions; ``--half "third unseen"`` or ``--half "fourth unseen"`` prints that one alone, with the pairs in it.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ HALVES = {
     "second tune": "rule_wordings_blind.jsonl",
     "second unseen": "rule_wordings_blind.jsonl",
     "third unseen": "rule_wordings_third.jsonl",
+    "fourth unseen": "rule_wordings_fourth.jsonl",
 }
 """The halves, each with its file."""
 

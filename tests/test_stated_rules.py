@@ -17,6 +17,7 @@ WORDINGS = [json.loads(line) for line in (DATA / "rule_wordings.jsonl").read_tex
 SENTENCES = [json.loads(line) for line in (DATA / "said_by_users.jsonl").read_text("utf-8").splitlines()]
 
 THIRD = pytest.mark.skip(reason='measured once, with python -m benchmarks.stated_rules --half "third unseen"')
+FOURTH = pytest.mark.skip(reason='measured once, with python -m benchmarks.stated_rules --half "fourth unseen"')
 
 
 def share(values):
@@ -26,7 +27,13 @@ def share(values):
 
 @pytest.mark.parametrize(
     ("half", "floor"),
-    [("tune", 0.97), ("unseen", 0.88), ("second unseen", 0.86), pytest.param("third unseen", 0.9, marks=THIRD)],
+    [
+        ("tune", 0.97),
+        ("unseen", 0.88),
+        ("second unseen", 0.86),
+        pytest.param("third unseen", 0.9, marks=THIRD),
+        pytest.param("fourth unseen", 0.9, marks=FOURTH),
+    ],
 )
 def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
     rules = [said for said in wordings(half) if said.is_rule]
@@ -35,7 +42,13 @@ def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
 
 @pytest.mark.parametrize(
     ("half", "floor"),
-    [("tune", 0.97), ("unseen", 0.9), ("second unseen", 0.86), pytest.param("third unseen", 0.9, marks=THIRD)],
+    [
+        ("tune", 0.97),
+        ("unseen", 0.9),
+        ("second unseen", 0.86),
+        pytest.param("third unseen", 0.9, marks=THIRD),
+        pytest.param("fourth unseen", 0.9, marks=FOURTH),
+    ],
 )
 def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
     said = [one for one in wordings(half) if stated([one.text])]
@@ -133,7 +146,9 @@ def test_only_a_strong_word_makes_a_rule_of_something_at_hand_or_of_a_symptom():
     assert form_of("The last one out must always lock the depot.") is Form.NORM
 
 
-@pytest.mark.parametrize("half", ["tune", "unseen", pytest.param("third unseen", marks=THIRD)])
+@pytest.mark.parametrize(
+    "half", ["tune", "unseen", pytest.param("third unseen", marks=THIRD), pytest.param("fourth unseen", marks=FOURTH)]
+)
 def test_similar_rules_about_two_things_both_stay(half):
     for row in rows(half):
         if row["id"].startswith("p"):
@@ -141,7 +156,9 @@ def test_similar_rules_about_two_things_both_stay(half):
             assert all(is_known(row[which]["marker"], entries) for which in ("first", "second"))
 
 
-@pytest.mark.parametrize("half", ["tune", "unseen", pytest.param("third unseen", marks=THIRD)])
+@pytest.mark.parametrize(
+    "half", ["tune", "unseen", pytest.param("third unseen", marks=THIRD), pytest.param("fourth unseen", marks=FOURTH)]
+)
 def test_no_rule_takes_back_another_one_that_is_about_something_else(half):
     texts = [said.text for said in wordings(half) if said.is_rule]
     together, alone = stated(texts), [entry for text in texts for entry in stated([text])]
@@ -174,7 +191,9 @@ def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
     assert stated([*others, old, new]) == [*others, new]
 
 
-@pytest.mark.parametrize("half", ["unseen", pytest.param("third unseen", marks=THIRD)])
+@pytest.mark.parametrize(
+    "half", ["unseen", pytest.param("third unseen", marks=THIRD), pytest.param("fourth unseen", marks=FOURTH)]
+)
 def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
     require_corpus()
     found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))

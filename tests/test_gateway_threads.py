@@ -1,15 +1,19 @@
 """Requests beside each other: none waits for another lane's, and lanes that leave memory meanwhile lose nothing."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import attrs
 import httpx2
 import pytest
-from gc_gateway.lanes import Lane
+from gc_gateway.dialects import Content
+from gc_gateway.lane_ids import LaneId
+from gc_gateway.lanes import Lane, Lanes
 from gc_gateway.serving import running
 from gc_gateway.settings import Settings
 
+from gc_core import GCSession
 from tests.support.standin import StandIn
 
 HEADERS = {"x-api-key": "key-1", "anthropic-version": "2023-06-01"}
@@ -96,3 +100,21 @@ def test_the_least_used_lane_leaves_memory_when_another_one_comes(settings):
         for name in ("a", "b", "a", "c"):
             assert posted(url, name, body_of(name, 1)) == 200
         assert sorted(lane.id.name for lane in gateway.lanes.open) == ["gc:a", "gc:c"]
+
+
+def test_a_lane_that_leaves_memory_as_a_request_asks_for_it_is_opened_for_it(settings, monkeypatch):
+    """Room for one, and twelve take turns at it, so that nearly every request meets a lane that is just leaving."""
+    closed = GCSession.close
+    monkeypatch.setattr(GCSession, "close", lambda session: (time.sleep(0.002), closed(session)))
+    lanes = Lanes(attrs.evolve(settings, open_lanes=1))
+
+    def turns(number):
+        for results in range(1, 25):
+            content = Content(messages=body_of(str(number), results)["messages"])
+            with lanes.lane(LaneId(scope="s", name=str(number % 6)), "anthropic", content) as lane:
+                assert lane.session.budget.total >= 0
+                lane.session.switch(model="m")
+
+    with ThreadPoolExecutor(12) as pool:
+        assert [*pool.map(turns, range(12))] == [None] * 12
+    lanes.close()

@@ -266,15 +266,16 @@ class Lanes:
         Hold the session of a lane to change its window: the one in memory, or else one that is opened for this alone.
         Raises LogError where there is none, or another process writes it.
         """
-        lane = self.find(key)
-        if lane is not None:
+        while (lane := self.find(key)) is not None:
             with lane.lock:
+                if self._open.get(key) is not lane:
+                    continue  # it left memory before this call held it
                 lane.used = time.monotonic()
                 yield lane.session
-            return
+                return
         if not is_key(key):
             raise LogError(f"{key[:LONGEST_NAME]!r} is no lane of {self._settings.directory}")
-        with self._mutex, GCSession.open_idle(self._settings.directory / key) as session:
+        with self._gate(key), GCSession.open_idle(self._settings.directory / key) as session:
             yield session
 
     def close_idle(self, now: float | None = None) -> int:
@@ -345,21 +346,25 @@ class Lanes:
 
     def _used(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
         """Return a lane, opened if it has to be: beside other lanes, and once where several requests ask for it."""
-        with self._mutex:
-            gate = self._gates.setdefault(key, threading.Lock())
-        with gate:
-            lane = self._open.get(key)
-            if lane is None:
-                with self.slots:
-                    lane = self._opened(key, lane_id, format_name, content)
+        with self._gate(key):
             with self._mutex:
-                if key not in self._open:
-                    self._close([*self._open.values()][: max(0, len(self._open) - self._settings.open_lanes + 1)])
-                    self._left.pop(key, None)
+                lane = self._open.get(key)
+                if lane is not None:
+                    self._open.move_to_end(key)
+                    lane.used = time.monotonic()
+                    return lane
+            with self.slots:
+                lane = self._opened(key, lane_id, format_name, content)
+            with self._mutex:
+                self._close([*self._open.values()][: max(0, len(self._open) - self._settings.open_lanes + 1)])
+                self._left.pop(key, None)
                 self._open[key] = lane
-                self._open.move_to_end(key)
-                lane.used = time.monotonic()
         return lane
+
+    def _gate(self, key: str) -> threading.Lock:
+        """Return the lock of whoever opens the directory of a lane."""
+        with self._mutex:
+            return self._gates.setdefault(key, threading.Lock())
 
     def _opened(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
         directory = private(self._settings.directory) / key

@@ -11,7 +11,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus clients clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers clean
+.PHONY: help demo test corpus clients clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers bench-frameworks clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -163,6 +163,9 @@ bench-gateway-session: .venv/installed ## Drive a recorded session through the g
 bench-peers: .venv/installed ## Measure other systems on the same sessions (half an hour; needs the corpus)
 	@$(BIN)/python -m benchmarks.peers.installing
 	@$(BIN)/python -m benchmarks.peers $(PEERS)
+
+bench-frameworks: .venv/installed ## Measure what frameworks do by themselves, beside gc-core (ten minutes; needs the corpus)
+	@$(BIN)/python -m benchmarks.peers.frameworks
 
 docs: .venv/installed ## Build the documents into site/, strictly
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . site

@@ -92,6 +92,30 @@ def test_a_refusal_is_found_among_the_causes_of_an_error(lanes):
     assert sizes[1] < sizes[0]
 
 
+def test_a_refused_stream_begins_again_with_less_and_its_usage_is_taken(lanes):
+    sizes = []
+
+    async def start(sent):
+        sizes.append(len(json.dumps(sent)))
+        if len(sizes) == 1:
+            raise ValueError("prompt is too long: 8600 tokens > 8000 maximum")
+        for event in ("be", "gun", Usage(input_tokens=8_900)):
+            yield event
+
+    async def run():
+        with lanes.lane("one") as lane:
+            given = ModelCall(messages=list(enumerate(history(20))))
+            before = lane.session.port.estimate(1_000)
+            events = lane.stream_async(given, start, lambda event: event if isinstance(event, Usage) else None)
+            return [event async for event in events], before, lane.session.port.estimate(1_000)
+
+    events, before, after = asyncio.run(run())
+    assert events[:2] == ["be", "gun"]
+    assert sizes[1] < sizes[0]
+    assert len(sizes) == 2
+    assert after > before
+
+
 def test_an_error_that_is_no_refusal_is_raised_as_it_is(lanes):
     error = ValueError("no such model")
 

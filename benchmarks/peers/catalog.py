@@ -111,6 +111,24 @@ PEERS: tuple[Peer, ...] = (
         ),
     ),
     Peer(
+        name="adk event compaction *",
+        package="google-adk",
+        venv="adk",
+        adapter=ADAPTERS / "adk_compaction.py",
+        notes=(
+            STUB,
+            "`token_threshold` is the trigger; keeps the newest 10 events, so it has no target",
+            "knows a prompt's tokens from the reply before, without what came since",
+        ),
+    ),
+    Peer(
+        name="agent-framework window",
+        package="agent-framework-core",
+        venv="agent-framework",
+        adapter=ADAPTERS / "agent_framework_window.py",
+        notes=("`ContextWindowCompactionStrategy`; counts messages with their JSON",),
+    ),
+    Peer(
         name="llmslim engine",
         package="llmslim",
         venv="llmslim",
@@ -141,6 +159,9 @@ PEERS: tuple[Peer, ...] = (
         ),
     ),
 )
+
+FRAMEWORKS = ("langchain", "pydantic-ai-harness", "strands-agents", "google-adk", "agent-framework-core")
+"""Packages of frameworks that compact by themselves, and have an adapter of gc-core."""
 
 
 def peers_named(names: tuple[str, ...]) -> tuple[Peer, ...]:

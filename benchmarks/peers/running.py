@@ -86,23 +86,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     peers = peers_named(tuple(options.peers))
     kept = rows_of(options.keep.read_text(encoding="utf-8")) if options.keep else {}
-    wanted = _tasks(peers, options.windows, options.sessions, long if options.long else sized)
+    wanted = tasks_of(peers, options.windows, options.sessions, long if options.long else sized)
     tasks = [task for task in wanted if task.kind in options.kinds and (task.window, task.system) not in kept]
+    run = compare(tasks, peers, options.windows, kept)
+    noted = () if options.long else ("", "## The peers, one by one", "", *notes(peers))
+    print("\n".join((*markdown(run), *noted)))
+    _write(run, "\n".join((run.made, *means_markdown(run), *noted)), options)
+
+
+def compare(
+    tasks: Sequence[Task],
+    peers: Sequence[Peer],
+    windows: Sequence[int],
+    kept: Mapping[tuple[int, str], Row] | None = None,
+) -> Run:
+    """Measure all tasks, in two processes, and add the rows of an earlier run."""
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn"), initializer=_quiet) as pool:
         done = []
         for outcome in pool.map(_measured, tasks):
             done.append(outcome)
             print(f"\r{len(done)} of {len(tasks)} replays", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    run = Run(
+    return Run(
         made=f"Made {made_with(PACKAGES)}, {platform.machine()}.",
         versions=tuple(dict.fromkeys(f"{peer.package} {peer.version}" for peer in peers)),
-        tables=tuple(_table(window, done, kept) for window in options.windows),
+        tables=tuple(_table(window, done, kept or {}) for window in windows),
         failures=tuple(dict.fromkeys(outcome.failure for outcome in done if outcome.failure)),
     )
-    noted = () if options.long else ("", "## The peers, one by one", "", *notes(peers))
-    print("\n".join((*markdown(run), *noted)))
-    _write(run, "\n".join((run.made, *means_markdown(run), *noted)), options)
 
 
 def notes(peers: Sequence[Peer]) -> Iterator[str]:
@@ -142,7 +152,7 @@ def _quiet() -> None:
     logging.getLogger("gc_core").setLevel(logging.ERROR)
 
 
-def _tasks(
+def tasks_of(
     peers: Sequence[Peer],
     windows: Iterable[int],
     sessions: Sequence[str],

@@ -1,7 +1,9 @@
 """A loop over LiteLLM's SDK keeps the contract of adapters."""
 
 import asyncio
+import contextlib
 import json
+import threading
 from typing import ClassVar
 
 import litellm
@@ -11,6 +13,27 @@ from gc_core.testing import AdapterContract, Played
 from gc_core.testing.adapters import ASYNC, ASYNC_STREAM, DONE
 
 _RECOVERS = "LiteLLM lets no callback send a request again; the next one fits, see the rule that stands in its place"
+
+
+LOCK, RUNS = threading.Lock(), []
+
+
+@contextlib.contextmanager
+def registered(scene):
+    """A callback while runs need one. LiteLLM keeps the first of a class, so that runs beside each other share it."""
+    with LOCK:
+        if not RUNS:
+            litellm.callbacks.append(GCCallback(scene.config, directory=scene.directory))
+        RUNS.append(scene)
+    try:
+        yield
+    finally:
+        with LOCK:
+            RUNS.remove(scene)
+            if not RUNS:
+                (callback,) = (each for each in litellm.callbacks if isinstance(each, GCCallback))
+                litellm.logging_callback_manager._reset_all_callbacks()
+                callback.close()
 
 
 class OnLiteLLM(AdapterContract):
@@ -32,10 +55,7 @@ class OnLiteLLM(AdapterContract):
     async def play_async(self, scene):
         history = self.histories.setdefault((type(self), scene.url, scene.thread), [])
         history.append({"role": "user", "content": scene.prompt})
-        callback = None if scene.config is None else GCCallback(scene.config, directory=scene.directory)
-        if callback is not None:
-            litellm.callbacks.append(callback)
-        try:
+        with contextlib.nullcontext() if scene.config is None else registered(scene):
             while True:
                 message = await self.asked(scene, history)
                 history.append(message)
@@ -45,10 +65,6 @@ class OnLiteLLM(AdapterContract):
                 if not message.tool_calls:
                     results = [each["content"] for each in history if isinstance(each, dict) and each["role"] == "tool"]
                     return Played(message.content, results)
-        finally:
-            if callback is not None:
-                litellm.logging_callback_manager._reset_all_callbacks()  # it keeps the first of a class
-                callback.close()
 
     async def asked(self, scene, history):
         """A program that tries again after a refusal."""

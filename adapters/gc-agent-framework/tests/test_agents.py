@@ -132,3 +132,28 @@ def test_a_reply_keeps_its_thinking_and_arguments_with_faults():
     without = FrameworkMessages().edited(message, {**payload, "content": payload["content"][1:]})
     assert without.contents == [faulty]
     assert FrameworkMessages().payload(Message("system", ["You read."])) is None
+
+
+class Delegating(LoopbackProvider):
+    """Hands the work to an agent that is a tool; that one calls ``bash``."""
+
+    def reply_to(self, seen):
+        names = {each["function"]["name"] for each in seen.body["tools"]}
+        if "helper" not in names:
+            return super().reply_to(seen)
+        if self.next_number(seen) > 1:
+            return Reply(USAGE)
+        return Reply(USAGE, "call_1", "helper", {"task": "Read all."})
+
+
+def test_an_agent_that_is_a_tool_has_a_session_of_its_own():
+    with Delegating(calls=30, limit=9_000) as provider:
+        gc = GCMiddleware(config_for(provider))
+        client = client_at(provider)
+        client.function_invocation_configuration["max_iterations"] = 100
+        helper = Agent(client, name="helper", description="Reads.", tools=[bash], middleware=[gc])
+        agent = Agent(client_at(provider), tools=[helper.as_tool()], middleware=[gc])
+        assert run(agent, "Read all files.", session=AgentSession()).text == DONE
+        assert len(gc._lanes._open) == 2
+    assert len(provider.generations) == 31 + 2
+    assert not provider.refusals

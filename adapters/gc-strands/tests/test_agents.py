@@ -140,3 +140,28 @@ def test_a_reply_keeps_its_thinking_and_its_call():
     edited = StrandsMessages().edited(message, {**payload, "content": [*payload["content"][:2], changed]})
     assert edited["content"][:2] == [thought, hidden]
     assert edited["content"][2]["toolUse"] == {**call["toolUse"], "input": {"command": "short"}}
+
+
+class Delegating(LoopbackProvider):
+    """Hands the work to an agent that is a tool; that one calls ``bash``."""
+
+    def reply_to(self, seen):
+        names = {each["function"]["name"] for each in seen.body["tools"]}
+        if "helper" not in names:
+            return super().reply_to(seen)
+        if self.next_number(seen) > 1:
+            return Reply(USAGE)
+        return Reply(USAGE, "call_1", "helper", {"input": "Read all."})
+
+
+def test_an_agent_that_is_a_tool_has_a_session_of_its_own():
+    with Delegating(calls=30, limit=9_000) as provider:
+        helper = agent_at(provider, name="helper", description="Reads.")
+        agent = Agent(
+            model_at(provider), tools=[helper.as_tool()], conversation_manager=helper.conversation_manager,
+            callback_handler=None,
+        )  # fmt: skip
+        assert str(agent("Read all files.")).strip() == DONE
+        assert len(helper.conversation_manager._lanes._open) == 2
+    assert len(provider.generations) == 31 + 2
+    assert not provider.refusals

@@ -81,10 +81,13 @@ clients-table: .venv/installed .clients/installed ## Compare their cache reads w
 	@$(BIN)/python -m benchmarks.clients --page gateway/README.md
 
 # An environment for each adapter: frameworks disagree about what they need, and `make test` stays quick without them.
+# gc-litellm's guardrail is tested against a gateway.
+BESIDE_gc-litellm = -e gateway
+
 .adapters/%/installed: adapters/%/pyproject.toml
 	@echo "Installing $* and its framework into .adapters/$*: a minute."
 	@$(PYTHON) -m venv .adapters/$*
-	@.adapters/$*/bin/pip install -qq --disable-pip-version-check -e . -e gateway -e plugins/gc_budget -e "adapters/$*[test]"
+	@.adapters/$*/bin/pip install -qq --disable-pip-version-check -e . $(BESIDE_$*) -e plugins/gc_budget -e "adapters/$*[test]"
 	@touch $@
 
 # Those that need no more than a few lines, which are in docs/how-to/frameworks.md.
@@ -98,7 +101,7 @@ clients-table: .venv/installed .clients/installed ## Compare their cache reads w
 .adapters/%-oldest/installed: adapters/%/pyproject.toml | .adapters/uv/bin/uv
 	@echo "Installing $* with the oldest versions into .adapters/$*-oldest."
 	@.adapters/uv/bin/uv venv -q --clear --python $(PYTHON) .adapters/$*-oldest
-	@VIRTUAL_ENV=.adapters/$*-oldest .adapters/uv/bin/uv pip install -q --resolution lowest-direct -e . -e gateway -e plugins/gc_budget -e "adapters/$*[test]"
+	@VIRTUAL_ENV=.adapters/$*-oldest .adapters/uv/bin/uv pip install -q --resolution lowest-direct -e . $(BESIDE_$*) -e plugins/gc_budget -e "adapters/$*[test]"
 	@touch $@
 
 .adapters/uv/bin/uv:

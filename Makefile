@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= 2
 ADAPTERS ?= $(notdir $(wildcard adapters/*))
-FRAMEWORKS ?= crewai llama_index smolagents
+FRAMEWORKS ?= crewai llamaindex smolagents
 # Each worker begins with half of the modules, in their order, so that what a module makes for its tests is made once;
 # whoever is done first takes from the other.
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q

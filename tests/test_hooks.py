@@ -237,7 +237,9 @@ def test_an_automatic_compaction_is_stopped_while_a_gateway_keeps_the_window(env
     behind = {**environ, "ANTHROPIC_BASE_URL": url}
     stopped = json.loads(answer_to(event("PreCompact", trigger="auto"), behind))
     assert stopped["decision"] == "block"
-    assert not answer_to(event("PreCompact", trigger="manual"), behind).startswith("{")
+    by_hand = answer_to(event("PreCompact", trigger="manual"), behind)
+    assert "Never touch billing.py" in by_hand
+    assert "What can be read again" not in by_hand  # the gateway has other ids
     elsewhere = {**environ, "ANTHROPIC_BASE_URL": "https://api.anthropic.com"}
     assert not answer_to(event("PreCompact", trigger="auto"), elsewhere).startswith("{")
 
@@ -245,6 +247,24 @@ def test_an_automatic_compaction_is_stopped_while_a_gateway_keeps_the_window(env
 def test_without_anything_kept_a_compaction_is_left_alone(environ):
     assert answer_to(event("PreCompact", trigger="auto"), environ) == ""
     assert answer_to(event("SessionStart", source="compact"), environ) == ""
+
+
+def test_on_a_full_disk_the_server_reads_what_it_has_and_follows_on_once_there_is_room(
+    followed, tmp_path, monkeypatch, caplog
+):
+    def write(_handle, _data, _place):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("gc_core.storage.file_handle.write_at", write)
+        with (tmp_path / "transcript.jsonl").open("a") as log:
+            said = {"type": "user", "uuid": "x", "message": {"role": "user", "content": "And marmalade."}}
+            log.write(json.dumps(said) + "\n")
+        followed.look()
+        assert "No space left on device" in caplog.text
+        assert "needle3" in desk(tmp_path).search(Caller(), "needle3")
+    followed.look()
+    assert "marmalade" in desk(tmp_path).search(Caller(), "marmalade")
 
 
 @pytest.mark.usefixtures("followed")
@@ -327,6 +347,12 @@ def test_whatever_comes_in_the_agent_goes_on_and_the_log_says_what_happened(give
         (line,) = (tmp_path / "state" / LOG_NAME).read_text().splitlines()
         assert "Error: " in line
         assert len(line) <= 500
+
+
+def test_of_a_result_of_50_mb_only_the_beginning_is_read_and_it_stays_as_it_is(environ, tmp_path):
+    ended = started(after("Bash", bash("\0\x1b[31mnoise" * 4_000_000)), environ)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+    assert "an input of more than 1,000,000 bytes" in (tmp_path / "state" / LOG_NAME).read_text()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

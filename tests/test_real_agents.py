@@ -127,6 +127,15 @@ def test_claude_codes_automatic_compaction_is_stopped_while_the_gateway_holds_th
     assert "All files were read." in found["stdout"]
 
 
+def test_results_of_50_mb_and_binary_ones_are_no_harm_to_claude_code(tmp_path):
+    odd = [
+        ["Bash", {"command": command, "description": "Prints."}]
+        for command in ("head -c 50000000 /dev/zero | tr '\\0' x", "head -c 20000 /dev/urandom")
+    ]
+    found = driven("claude", "plugin", [*odd, bash(1), claude("gc_recall", reference="toolu_call_3")], tmp_path / "odd")
+    assert any("needle1 line 600 of the file" in text for text in texts_of(found["bodies"][-1]))
+
+
 def test_codex_looks_back_pins_and_notes_behind_the_gateway(tmp_path):
     looks = [codex("gc_status"), codex("gc_search", query="needle2"), codex("gc_recall", reference="i5")]
     changes = [codex("gc_pin", item="i5"), codex("gc_undo"), codex("gc_note", text="Ada owns it.")]

@@ -27,7 +27,8 @@ from gc_gateway.settings import Settings
 from tests.support.real_client import KEY, NODE, RESULT, ROOT
 from tests.support.scripted_standin import ScriptedStandIn
 
-SECONDS = 170
+SECONDS = int(os.environ.get("SECONDS", "170"))
+FILES = int(os.environ.get("FILES", "39"))
 TASK = os.environ.get("TASK", "Read the files. Never touch billing.py.")
 PLUGIN = ROOT / "agents" / "claude-code"
 HOOKS = "answers_of_hooks"
@@ -41,7 +42,7 @@ def main(name, way, script, folder):
     files, tools = folder / "files", folder / "bin"
     files.mkdir()
     tools.mkdir()
-    for number in range(1, 40):
+    for number in range(1, FILES + 1):
         lines = "\n".join(f"needle{number} line {each} of the file" for each in range(750))
         (files / f"big_{number}.txt").write_text(f"{lines}\nE   AssertionError: refused {number}\n")
     for command, module in (("ctxgc", "ctxgc"), ("gc-hook", "gc_agents.hook")):

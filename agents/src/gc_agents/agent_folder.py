@@ -11,6 +11,9 @@ import re
 from pathlib import Path
 from typing import Final
 
+INDEX: Final = "## What can be read again"
+"""The heading of the last part of what is put back after a compaction."""
+
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,199}\Z", re.ASCII)
 _ABOUT: Final = "agent.json"
 _CARRIED: Final = "carried.md"

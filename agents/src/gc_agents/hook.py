@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gc_agents.agent_folder import AgentFolder
+from gc_agents.agent_folder import INDEX, AgentFolder
 from gc_agents.places import CLAUDE_CODE, CODEX, LONGEST, followed_of, lanes_of
 from gc_core.isolation import isolated
 
@@ -61,7 +61,7 @@ def answer_to(given: bytes, environ: Mapping[str, str], agent: str = CLAUDE_CODE
         case "SessionStart" if agent == CODEX:
             return _at_start_of_codex(told, folder, environ)
         case "SessionStart":
-            return _at_start(told, folder)
+            return _at_start(told, folder, environ)
     return ""
 
 
@@ -84,7 +84,7 @@ def _before_compaction(told: Mapping[str, Any], folder: AgentFolder, environ: Ma
     """Stop an automatic compaction while a gateway keeps the window; else name what the summary has to keep."""
     if told.get("trigger") == "auto" and _is_behind_gateway(environ):
         return json.dumps({"decision": "block", "reason": "the gateway keeps this window within its limit"})
-    carried = folder.carried(_MOST_CARRIED)
+    carried = _carried(folder, environ)
     return (
         f"Keep these rules and facts in the summary, word for word where they are rules:\n\n{carried}"
         if carried
@@ -92,10 +92,10 @@ def _before_compaction(told: Mapping[str, Any], folder: AgentFolder, environ: Ma
     )
 
 
-def _at_start(told: Mapping[str, Any], folder: AgentFolder) -> str:
+def _at_start(told: Mapping[str, Any], folder: AgentFolder, environ: Mapping[str, str]) -> str:
     """Note where the transcript is; after a compaction, put back what has to stay."""
     folder.note_transcript(told["transcript_path"])
-    carried = folder.carried(_MOST_CARRIED) if told.get("source") == "compact" else ""
+    carried = _carried(folder, environ) if told.get("source") == "compact" else ""
     return _specific("SessionStart", additionalContext=carried) if carried else ""
 
 
@@ -114,7 +114,7 @@ def _at_start_of_codex(told: Mapping[str, Any], folder: AgentFolder, environ: Ma
         live = LiveLog(folder)
         live.look()
         live.close()
-    return _at_start(told, folder)
+    return _at_start(told, folder, environ)
 
 
 def _specific(event: str, **more: object) -> str:
@@ -122,6 +122,12 @@ def _specific(event: str, **more: object) -> str:
 
 
 # -- inside ------------------------------------------------------------------------------------------------------------
+
+
+def _carried(folder: AgentFolder, environ: Mapping[str, str]) -> str:
+    """Return what a compaction may not lose; without the index where a gateway has the session under other ids."""
+    text = folder.carried(_MOST_CARRIED)
+    return text.partition(INDEX)[0].strip() if _is_behind_gateway(environ) else text
 
 
 def _is_behind_gateway(environ: Mapping[str, str]) -> bool:

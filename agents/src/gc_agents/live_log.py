@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ctxgc.following import Follower
 
-from gc_agents.agent_folder import AgentFolder
+from gc_agents.agent_folder import INDEX, AgentFolder
 from gc_agents.changes import NOTE, Change, carry_out, place_notes
 from gc_agents.long_results import reference_line
 from gc_core import GCSession
@@ -137,13 +137,8 @@ def carried_by(session: GCSession) -> str:
     state = state_text(session.state, STATE_TOKENS, session.port.counter.count).text
     notes = "\n".join(item.text for item in items if item.source == NOTES.name)
     pins = "\n".join(f"[{item.id}] {session.recall(item.id)[:_PINNED_CHARS]}" for item in items if item.pinned)
-    parts = {
-        "State of the task": state,
-        "Notes": notes,
-        "Pinned": pins,
-        "What can be read again": _index(session),
-    }
-    return "\n\n".join(f"## {title}\n{text}" for title, text in parts.items() if text)
+    parts = {"## State of the task": state, "## Notes": notes, "## Pinned": pins, INDEX: _index(session)}
+    return "\n\n".join(f"{title}\n{text}" for title, text in parts.items() if text)
 
 
 def _index(session: GCSession) -> str:

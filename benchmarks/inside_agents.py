@@ -163,7 +163,7 @@ def of_hooks(found: Session) -> Iterable[str]:
     told = {"session_id": found.agent_folder.path.name, "transcript_path": str(found.agent_folder.transcript)}
     long = {"stdout": found.original(3), "stderr": "", "interrupted": False, "isImage": False}
     of_bash = {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "toolu_1"}
-    events = {
+    events: dict[str, dict[str, Any]] = {
         "PostToolUse, a short result": {**of_bash, "tool_response": {**long, "stdout": "hello"}},
         "PostToolUse, 21,700 characters": {**of_bash, "tool_response": long},
         "PreCompact": {"hook_event_name": "PreCompact", "trigger": "auto"},
@@ -214,7 +214,7 @@ def figures(folder: Path) -> Iterable[str]:
     """The page's lines."""
     with_it, without = session("plugin", folder / "with"), session("bare", folder / "without")
     machine = f"Python {platform.python_version()}, {os.cpu_count()} processors"
-    yield f"{dt.datetime.now(tz=dt.UTC).date()}, `python -m benchmarks.inside_agents`, {machine}; times are medians of "
+    yield f"{dt.datetime.now(tz=dt.UTC).date()}, `python -m benchmarks.inside_agents`, {machine}; times are medians of"
     yield f"{PAIRS} pairs, beside a Python that does nothing and a server of the same library with one tool.\n"
     yield from of_sessions(with_it, without)
     yield "\n| time | gc-core | beside it |\n|---|--:|--:|"

@@ -3,19 +3,31 @@ Claude Code and Codex, as they are installed, with the MCP server and the plugin
 provider on loopback: ``make clients`` installs the agents and runs these tests; without them they skip.
 """
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
+from ctxgc.following import Follower
 
+from gc_core.errors import TranscriptError
 from tests.support.real_client import CLIENTS, RESULT, ROOT, alone
+from tests.support.standin import DONE
 from tests.test_real_clients import is_alone_possible
 
 pytestmark = pytest.mark.slow
 
+LOGS = {
+    "claude": ".claude/projects/*/*.jsonl",
+    "codex": ".codex/sessions/*/*/*/rollout-*.jsonl",
+    "gemini": ".gemini/tmp/*/chats/*.json*",
+    "pi": ".pi/agent/sessions/**/*.jsonl",
+    "opencode": ".local/share/opencode/opencode.db",
+}
 RULE = "Never touch billing.py"
 
 
@@ -254,6 +266,29 @@ def test_opencode_with_its_plugin_and_a_gateway_ends_a_task_that_its_window_does
     told = [*texts_of(found["bodies"][-1])]
     assert any(text.endswith('[gc: all of it: gc_recall reference="toolu_call_1"]') for text in told)
     assert any("needle2 line 600 of the file" in text for text in told)
+
+
+@pytest.mark.parametrize("client", LOGS)
+def test_the_log_of_an_agent_is_followed_while_it_runs(client, tmp_path):
+    if not CLIENTS[client].is_installed:
+        pytest.skip(f"{client} is not installed: make clients")
+    folder, follower, looks = tmp_path / client, None, 0
+    folder.mkdir()
+    command = [sys.executable, "-m", "tests.support.real_client", client, "unlimited", "8", str(folder)]
+    with contextlib.ExitStack() as stack:
+        agent = stack.enter_context(subprocess.Popen(alone(command), cwd=ROOT))  # noqa: S603 - our own
+        while agent.poll() is None:
+            time.sleep(0.05)
+            log = next(folder.glob(LOGS[client]), None)
+            with contextlib.suppress(TranscriptError):  # a database that has no session yet
+                if follower is None and log is not None:
+                    follower = stack.enter_context(Follower(log, tmp_path / "session"))
+            looks += follower is not None and follower.look() > 0
+        follower.look(ended=True)
+        told = "\n".join(follower.session.recall(item.id) for item in follower.session.items() if item.id[0] == "i")
+        assert looks > 1
+        assert all(f"{number}: word0 word1 " in told for number in range(1, 9))
+        assert DONE in told
 
 
 def test_the_plugin_alone_sends_fewer_tokens_and_everything_is_still_recalled(tmp_path):

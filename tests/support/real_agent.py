@@ -24,7 +24,7 @@ from gc_gateway.dialects import DIALECTS
 from gc_gateway.serving import running
 from gc_gateway.settings import Settings
 
-from tests.support.real_client import KEY, NODE, RESULT, ROOT
+from tests.support.real_client import CLIENTS, KEY, NODE, RESULT, ROOT
 from tests.support.scripted_standin import ScriptedStandIn
 
 SECONDS = int(os.environ.get("SECONDS", "170"))
@@ -132,9 +132,8 @@ def _opencode(_way, environment, folder, _url):
     config = folder / ".config" / "opencode"
     config.mkdir(parents=True)
     plugin = (ROOT / "agents" / "opencode" / "src" / "gc.ts").as_uri()
-    (folder / ".npmrc").write_text("fetch-retries=0\n")  # of what opencode would install into its folder
     (config / "opencode.json").write_text(json.dumps({"plugin": [plugin]}))
-    own = {"ANTHROPIC_API_KEY": KEY, "OPENCODE_DISABLE_AUTOUPDATE": "1"}
+    own = CLIENTS["opencode"].environment
     command = [str(NODE / "opencode"), "run", "--format", "json", "-m", "anthropic/claude-opus-4-5", TASK]
     return command, {**environment, **own}
 

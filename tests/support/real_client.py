@@ -100,7 +100,11 @@ CLIENTS = {
         package="opencode-ai",
         program=NODE / "opencode",
         arguments=("run", "--format", "json", "-m", "anthropic/claude-opus-4-5", "{task}"),
-        environment={"ANTHROPIC_API_KEY": KEY, "OPENCODE_DISABLE_AUTOUPDATE": "1"},
+        environment={
+            "ANTHROPIC_API_KEY": KEY,
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "npm_config_fetch_retries": "0",  # of what it would install into its folder
+        },
         resumes=("run", "--format", "json", "-m", "anthropic/claude-opus-4-5", "--session", "{session}", "{task}"),
         session=r'"sessionID":"([^"]+)"',
     ),

@@ -1,8 +1,9 @@
 """
 What the gateway adds to a request: time to the first byte, beside a plain pass-through with the same libraries.
 
-``python -m benchmarks.gateway`` (``make bench-gateway``). Client, proxies and provider are processes' threads on
-loopback; the provider answers at once. Wall-clock time; requests alternate between both proxies.
+``python -m benchmarks.gateway`` (``make bench-gateway``). The gateway is a process of its own; client, pass-through and
+provider are threads of another, on loopback; the provider answers at once. Wall-clock time of five conversations;
+requests alternate between both proxies. The first request of a conversation, all of whose content is new, is left out.
 """
 
 from __future__ import annotations
@@ -20,19 +21,22 @@ from pathlib import Path
 
 import httpx2
 import uvicorn
-from gc_gateway.serving import running
-from gc_gateway.settings import Settings
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from benchmarks.gateway_process import GatewayProcess
+
 _ANSWER = json.dumps({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Yes."}]}).encode()
+_LANES = 5
+_SETTINGS = '[gateway.windows]\n"*" = 1000000\n'
 _HEADERS = {"x-api-key": "none", "anthropic-version": "2023-06-01", "content-type": "application/json"}
 
 
 class _Provider(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # a second small packet would wait 40 ms for the first one's acknowledgement
 
     def log_message(self, *_: object) -> None:
         """Nothing is logged."""
@@ -96,10 +100,10 @@ def plain(upstream: str) -> Iterator[str]:
         thread.join()
 
 
-def first_byte(client: httpx2.Client, url: str, body: bytes) -> float:
+def first_byte(client: httpx2.Client, url: str, body: bytes, lane: str) -> float:
     """Return milliseconds until the answer's headers are there."""
-    began = time.perf_counter()
-    with client.stream("POST", f"{url}/v1/messages", content=body, headers=_HEADERS) as answer:
+    headers, began = {**_HEADERS, "x-gc-lane": lane}, time.perf_counter()
+    with client.stream("POST", f"{url}/v1/messages", content=body, headers=headers) as answer:
         taken = time.perf_counter() - began
         answer.read()
     return 1_000 * taken
@@ -110,14 +114,14 @@ def percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-def measured(url: str, other: str, size: int, requests: int) -> tuple[list[float], list[float]]:
+def measured(url: str, other: str, size: int, requests: int, lane: str) -> tuple[list[float], list[float]]:
     """Return the milliseconds of alternating requests to both, one conversation that grows."""
     ours, theirs = [], []
     with httpx2.Client(timeout=None, trust_env=False) as client:
         for turn in range(requests):
             body = body_of(size, turn)
-            theirs.append(first_byte(client, other, body))
-            ours.append(first_byte(client, url, body))
+            theirs.append(first_byte(client, other, body, lane))
+            ours.append(first_byte(client, url, body, lane))
     return ours[1:], theirs[1:]
 
 
@@ -128,15 +132,22 @@ def main() -> None:
     options = parser.parse_args()
     print("| request | pass-through p50 ms | gateway p50 ms | added p50 ms | added p99 ms |")
     print("|---|--:|--:|--:|--:|")
-    with tempfile.TemporaryDirectory() as folder, provider() as upstream, plain(upstream) as other:
-        settings = Settings(directory=Path(folder), upstreams={"anthropic": upstream}, windows={"*": 1_000_000})
-        with running(settings) as (url, _):
-            for size in (20_000, 100_000, 400_000):
-                ours, theirs = measured(url, other, size, options.requests)
-                added = [mine - plain_one for mine, plain_one in zip(ours, theirs, strict=True)]
-                row = statistics.median(theirs), statistics.median(ours), statistics.median(added)
-                print(f"| {size // 1000} kB | " + " | ".join(f"{each:.1f}" for each in row), end="")
-                print(f" | {percentile(added, 0.99):.1f} |")
+    with contextlib.ExitStack() as stack:
+        folder, upstream = stack.enter_context(tempfile.TemporaryDirectory()), stack.enter_context(provider())
+        other = stack.enter_context(plain(upstream))
+        gateway = stack.enter_context(contextlib.closing(GatewayProcess(upstream, Path(folder), _SETTINGS)))
+        for size in (20_000, 100_000, 400_000):
+            print_row(size, gateway.url, other, options.requests)
+
+
+def print_row(size: int, url: str, other: str, requests: int) -> None:
+    """Print what requests of a size take, through the gateway and through the pass-through."""
+    runs = [measured(url, other, size, requests, f"{size}-{lane}") for lane in range(_LANES)]
+    pairs = [pair for ours, theirs in runs for pair in zip(ours, theirs, strict=True)]
+    added = [mine - plain_one for mine, plain_one in pairs]
+    medians = statistics.median(each for _, each in pairs), statistics.median(each for each, _ in pairs)
+    row = (*medians, statistics.median(added), percentile(added, 0.99))
+    print(f"| {size // 1000} kB | " + " | ".join(f"{each:.1f}" for each in row) + " |")
 
 
 if __name__ == "__main__":

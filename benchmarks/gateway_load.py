@@ -9,9 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -21,13 +18,14 @@ import attrs
 import httpx2
 
 from benchmarks.gateway import body_of, percentile
+from benchmarks.gateway_process import GatewayProcess
 
 _HEADERS = {"x-api-key": "none", "anthropic-version": "2023-06-01", "content-type": "application/json"}
 _REPLY = json.dumps({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Yes."}]}).encode()
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\n"
 _EVENTS, _EVENT_SECONDS = 12, 0.5
 _LANES, _STREAMS, _BURST = 1_000, 200, 300
-_TICKS = os.sysconf("SC_CLK_TCK")
+_SETTINGS = '[gateway]\nidle_seconds = 20\n[gateway.windows]\n"small" = 60000\n"*" = 1000000\n'
 
 
 @attrs.frozen
@@ -76,38 +74,7 @@ async def _stream(writer: asyncio.StreamWriter) -> None:
     writer.write(b"0\r\n\r\n")
 
 
-# -- the gateway -------------------------------------------------------------------------------------------------------
-
-
-class Gateway:
-    """A gateway in a process of its own."""
-
-    def __init__(self, upstream: str, folder: Path) -> None:
-        config = folder / "gc.toml"
-        config.write_text('[gateway]\nidle_seconds = 20\n[gateway.windows]\n"small" = 60000\n"*" = 1000000\n')
-        command = [sys.executable, "-m", "ctxgc", "gateway", "--config", str(config)]
-        options = ["--directory", str(folder / "lanes"), "--upstream", f"anthropic={upstream}"]
-        with (folder / "log").open("w") as log:
-            self._process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, stderr=log, text=True)  # noqa: S603 - our own
-        said = iter(self._process.stdout or ())
-        self.url = next(said).split()[1]
-
-    def close(self) -> None:
-        """Stop it."""
-        self._process.terminate()
-        self._process.communicate()
-
-    @property
-    def seconds(self) -> float:
-        """Seconds of processor that it has taken."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
-
-    @property
-    def megabytes(self) -> float:
-        """Megabytes of memory that it holds."""
-        text = Path(f"/proc/{self._process.pid}/status").read_text()
-        return int(text.partition("VmRSS:")[2].split()[0]) / 1_000
+# -- requests ---------------------------------------------------------------------------------------------------------
 
 
 async def _post(client: httpx2.AsyncClient, url: str, body: bytes, lane: str) -> None:
@@ -118,7 +85,7 @@ async def _post(client: httpx2.AsyncClient, url: str, body: bytes, lane: str) ->
 # -- what is measured --------------------------------------------------------------------------------------------------
 
 
-async def burst(client: httpx2.AsyncClient, gateway: Gateway) -> Iterator[Row]:
+async def burst(client: httpx2.AsyncClient, gateway: GatewayProcess) -> Iterator[Row]:
     """Send requests of 100 kB of ten conversations, ten at a time."""
     bodies = [body_of(100_000, turn) for turn in range(_BURST // 10)]
     await asyncio.gather(*(_post(client, gateway.url, bodies[0], f"warm{lane}") for lane in range(10)))
@@ -138,7 +105,7 @@ async def burst(client: httpx2.AsyncClient, gateway: Gateway) -> Iterator[Row]:
     )
 
 
-async def streams(client: httpx2.AsyncClient, gateway: Gateway) -> Iterator[Row]:
+async def streams(client: httpx2.AsyncClient, gateway: GatewayProcess) -> Iterator[Row]:
     """Read 200 streams at once, while other conversations are collected for."""
     late: list[float] = []
     first: list[float] = []
@@ -177,7 +144,7 @@ def _two(seconds: list[float]) -> str:
     return f"{1_000 * percentile(seconds, 0.5):.0f} and {1_000 * percentile(seconds, 0.99):.0f} ms"
 
 
-async def lanes(client: httpx2.AsyncClient, gateway: Gateway) -> Iterator[Row]:
+async def lanes(client: httpx2.AsyncClient, gateway: GatewayProcess) -> Iterator[Row]:
     """Open 1,000 lanes, and let them idle."""
     await asyncio.gather(*(_post(client, gateway.url, body_of(20_000, 0), f"before{lane}") for lane in range(20)))
     await asyncio.sleep(60)  # what was measured before is idle, and closed
@@ -198,7 +165,10 @@ async def lanes(client: httpx2.AsyncClient, gateway: Gateway) -> Iterator[Row]:
 async def _measured() -> None:
     limits = httpx2.Limits(max_connections=None)
     async with provider() as upstream, httpx2.AsyncClient(trust_env=False, timeout=None, limits=limits) as client:
-        with tempfile.TemporaryDirectory() as folder, contextlib.closing(Gateway(upstream, Path(folder))) as gateway:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            contextlib.closing(GatewayProcess(upstream, Path(folder), _SETTINGS)) as gateway,
+        ):
             for measure in (burst, streams, lanes):
                 for row in await measure(client, gateway):
                     print(f"| {row.what} | {row.found} | {row.wanted or '-'} |", flush=True)

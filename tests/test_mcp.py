@@ -230,6 +230,25 @@ def test_the_environment_of_claude_code_names_the_session_and_sub_agents_have_id
     assert elsewhere.startswith("nothing found")
 
 
+def test_what_goes_on_in_a_sub_agents_conversation_is_named_with_its_tag(tmp_path):
+    filled(tmp_path / "lanes" / "ab-01", f"claude-code:{CLAUDE}:")
+    agent = filled(tmp_path / "lanes" / "ab-02", f"claude-code:{CLAUDE}:a1", f"claude-code:{CLAUDE}:")
+    with SessionReader(agent) as reader:
+        tag = reader.id[:6]
+
+    async def look():
+        environ = {"CLAUDE_CODE_SESSION_ID": CLAUDE}
+        async with asking(lanes=tmp_path / "lanes", environ=environ) as client:
+            page = await said(client, "gc_recall", reference=f"i3@{tag}")
+            return page, await said(client, "gc_recall", reference=f"i2-i20@{tag}")
+
+    page, table = asyncio.run(look())
+    assert f"go on with reference=i3@{tag}, offset=" in page
+    head, *lines = table.splitlines()
+    assert head.startswith(f"i2-i20@{tag} has ")
+    assert all(re.match(rf"i\d+(-i\d+)?@{tag} turn ", line) for line in lines)
+
+
 @pytest.mark.parametrize("as_text", [True, False])
 def test_codex_names_its_thread_in_the_metadata_of_each_call(tmp_path, as_text):
     filled(tmp_path / "lanes" / "ab-01", f"codex:{THREAD}")

@@ -219,6 +219,27 @@ def test_a_sub_agent_of_claude_code_recalls_by_the_ids_that_its_own_references_n
     assert not any(answer.startswith("Error") for answer in asked.values())
 
 
+def test_a_sub_agent_of_codex_recalls_by_the_ids_that_its_own_references_name(tmp_path):
+    spawned = ["spawn_agent", {"message": "Read the files, please.", "task_name": "reads_files"}]
+    reads = [shell(number) for number in range(1, 31)]
+    its = json.dumps([*reads[:5], codex("gc_recall", reference="{newest}"), *reads[5:7]])
+    found = driven("codex", "gateway", [spawned, *reads], tmp_path / "sub", LIMIT="30000", OF_AGENTS=its)
+    of_sub_agent = [body for body in found["bodies"] if "Read the files, please." in json.dumps(body["input"][:6])]
+    recalled = dict(pair for body in of_sub_agent for pair in recalled_in(body["input"]))
+    assert recalled
+    assert all(re.fullmatch(r"i[\di-]+@[0-9a-f]{6}", reference) for reference in recalled)
+    assert all(answer.startswith(f"{reference} has ") for reference, answer in recalled.items())
+    assert all(re.search(r'\ni6@[0-9a-f]{6} .*"cmd cat big_1.txt"', answer) for answer in recalled.values())
+
+
+def recalled_in(items):
+    """The references that Codex's calls of gc_recall named, each with what was answered."""
+    outputs = {each["call_id"]: each["output"] for each in items if each.get("type") == "function_call_output"}
+    for each in items:
+        if each.get("type") == "function_call" and each["name"] == "gc_recall" and each["call_id"] in outputs:
+            yield json.loads(each["arguments"])["reference"], outputs[each["call_id"]][-1]["text"]
+
+
 def answers_in(body, tool):
     """The references that calls of a tool named, each with what was answered."""
     blocks = [

@@ -57,7 +57,11 @@ def main(name, way, script, folder):
         "GC_AGENTS_DIRECTORY": str(folder / "state"),
         "GC_GATEWAY_DIRECTORY": str(folder / "lanes"),
     }
-    with ScriptedStandIn(json.loads(script), limit=LIMIT, key=KEY) as provider, contextlib.ExitStack() as stack:
+    of_agents = json.loads(os.environ.get("OF_AGENTS", "[]"))
+    with (
+        ScriptedStandIn(json.loads(script), of_agents, limit=LIMIT, key=KEY) as provider,
+        contextlib.ExitStack() as stack,
+    ):
         if way == "collect":
             settings = Settings(directory=folder / "lanes", windows={"*": LIMIT * 3 // 4})
             environment["GC_GATEWAY_URL"], _ = stack.enter_context(running(settings))

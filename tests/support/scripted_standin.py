@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from tests.support.standin import EVENTS, WHOLE, Answer, StandIn, _Handler, instance_of, schema_in
+from tests.support.standin import EVENTS, WHOLE, Answer, StandIn, _Handler, agent_of, instance_of, schema_in
 
 SUMMARY = "<analysis>done</analysis><summary>The files were read.</summary>"
 _REFERENCE = re.compile(r"gc_recall (i\d+(?:-i\d+)?(?:@[0-9a-f]{6})?)")
@@ -18,12 +18,12 @@ class ScriptedStandIn(StandIn):
 
     ``namespace/name`` is a function of a namespace, as Codex has it. ``{newest}`` among the arguments stands for the
     newest id that the request's references name. A request for a summary gets one. Requests of sub-agents follow the
-    script too.
+    script too, or ``of_agents``, each from its beginning.
     """
 
-    def __init__(self, script, **options):
+    def __init__(self, script, of_agents=(), **options):
         super().__init__(calls=len(script), **options)
-        self.script = script
+        self.script, self.of_agents = script, of_agents
         self.summaries = 0
         self._http.RequestHandlerClass = _ScriptedHandler
 
@@ -47,15 +47,21 @@ class _ScriptedHandler(_Handler):
         return Answer(id=key, call=self.next_of_script(body), used=usage)
 
     def next_of_script(self, body):
-        """The next call of the script; None for a text. The sub-agents of a session share it."""
+        """The next call of the script; None for a text."""
         standin = self.server.standin
         if not body.get("tools"):  # a title
             return None
-        number, _ = standin.next_step("")
-        if number > len(standin.script):
+        agent = agent_of({name.lower(): value for name, value in self.headers.items()}) if standin.of_agents else ""
+        script = standin.of_agents if agent else standin.script
+        number, _ = standin.next_step(agent)
+        if number > len(script):
             return None
-        name, arguments = standin.script[number - 1]
-        return f"call_{number}", name, {key: _filled(value, body) for key, value in arguments.items()}
+        name, arguments = script[number - 1]
+        return (
+            f"call_{number}{'_of_' * bool(agent)}{agent[-12:]}",
+            name,
+            {key: _filled(value, body) for key, value in arguments.items()},
+        )
 
 
 def _filled(value, body):

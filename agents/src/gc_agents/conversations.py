@@ -85,10 +85,10 @@ class Sessions(Protocol):
         """Carry out a change; return what came of it. Raises GCErrors, with nothing changed."""
 
 
-def looking_back(session: Readable) -> LookingBack:
-    """Return what answers questions about a session's past."""
+def looking_back(session: Readable, tag: str = "") -> LookingBack:
+    """Return what answers questions about a session's past; references in the answers bear the tag."""
     counter = session.counter if isinstance(session, SessionReader) else session.port.counter
-    return LookingBack(session, counter)
+    return LookingBack(session, counter, tag)
 
 
 def estimated(session: Readable, tokens: int) -> int:

@@ -61,10 +61,12 @@ class Desk:
         original = self._sessions.original(caller, call) if call else None
         if original is not None:
             return _page(original, call, offset, most)
-        conversation, bare = self._of_reference(caller, reference_in(reference))
+        asked = reference_in(reference)
+        conversation, bare = self._of_reference(caller, asked)
+        tag = asked.removeprefix(bare)
         with self._sessions.reading(conversation) as session:
             share = max(1, session.config.usable // _SHARE)
-            return looking_back(session).recall(bare, offset, min(most, share))
+            return looking_back(session, tag).recall(bare, offset, min(most, share))
 
     def item(self, caller: Caller, item: str) -> str:
         """Return the original text of an item, as a resource. Raises SourceError for what is no id."""

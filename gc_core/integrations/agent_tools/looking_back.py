@@ -55,11 +55,13 @@ class LookingBack:
     Attributes:
         past: The session.
         counter: Its token counter.
+        tag: What references bear in the answers, ``@5f3a9c``, where the model has several sessions.
 
     """
 
     past: Past
     counter: TokenCounter
+    tag: str = ""
 
     def recall(self, reference: str, offset: int, most: int) -> str:
         """
@@ -67,17 +69,18 @@ class LookingBack:
         table of contents. The reference may be a whole stub. Raises SourceError and LogError as ``GCSession.recall``.
         """
         asked = reference_in(reference)
-        passages = self.past.contents(asked)
+        named = f"{asked}{self.tag}"
+        passages = [attrs.evolve(each, reference=f"{each.reference}{self.tag}") for each in self.past.contents(asked)]
         characters = sum(passage.characters for passage in passages)
         if len(passages) > 1 and not offset and characters > _LETTERS * most:
-            return _table(asked, passages, characters, most, self.counter)
+            return _table(named, passages, characters, most, self.counter)
         text = self.past.recall(asked)
         if not text or (offset and offset >= len(text)):
-            return f"{asked} has {len(text):,} characters of text"
+            return f"{named} has {len(text):,} characters of text"
         end = excerpt_end(text, offset, most, self.counter)
         told = [text[offset:end]]
         if end < len(text):
-            told.append(f"[{end:,} of {len(text):,} characters; go on with reference={asked}, offset={end}]")
+            told.append(f"[{end:,} of {len(text):,} characters; go on with reference={named}, offset={end}]")
         return "\n".join(told)
 
     def search(self, query: str, *, tool: str | None, role: str | None, limit: int) -> tuple[Hit, ...]:

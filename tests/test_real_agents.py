@@ -279,6 +279,16 @@ def test_opencode_reads_back_what_its_plugin_shortened(tmp_path):
 
 
 @pytest.mark.usefixtures("plugin_of_opencode")
+def test_opencodes_own_compaction_is_told_to_keep_rules_and_what_can_be_read_back(tmp_path):
+    script = [*(opencode_reads(number) for number in range(1, 12)), ["gc_recall", {"reference": "toolu_call_2"}]]
+    found = driven("opencode", "plugin", script, tmp_path / "opencode", COMPACT_AT="20000")
+    asked = [text for text in ever_told(found) if "Keep every rule that the user" in text]
+    assert asked
+    assert "toolu_call_2" in asked[0]
+    assert any("needle2 line 600 of the file" in text for text in ever_told(found))
+
+
+@pytest.mark.usefixtures("plugin_of_opencode")
 def test_opencode_with_its_plugin_and_a_gateway_ends_a_task_that_its_window_does_not_hold(tmp_path):
     script = [*(opencode_reads(number) for number in range(1, 25)), ["gc_recall", {"reference": "toolu_call_2"}]]
     found = driven("opencode", "collect", script, tmp_path / "opencode", LIMIT="24000")

@@ -136,7 +136,9 @@ def _opencode(_way, environment, folder, _url):
     config = folder / ".config" / "opencode"
     config.mkdir(parents=True)
     plugin = (ROOT / "agents" / "opencode" / "src" / "gc.ts").as_uri()
-    (config / "opencode.json").write_text(json.dumps({"plugin": [plugin]}))
+    limit = {"context": int(COMPACT_AT), "output": 4_000}
+    models = {"anthropic": {"models": {"claude-opus-4-5": {"limit": limit}}}}
+    (config / "opencode.json").write_text(json.dumps({"plugin": [plugin], "provider": models}))
     own = CLIENTS["opencode"].environment
     command = [str(NODE / "opencode"), "run", "--format", "json", "-m", "anthropic/claude-opus-4-5", TASK]
     return command, {**environment, **own}

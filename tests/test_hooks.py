@@ -14,7 +14,8 @@ from gc_agents.announcements import RunningGateway, announce
 from gc_agents.changes import NOTE, PIN, Change
 from gc_agents.conversations import Caller
 from gc_agents.desk import Desk
-from gc_agents.hook import LOG_NAME, MOST_INPUT_BYTES, answer_to
+from gc_agents.failure_log import FAILURES
+from gc_agents.hook import MOST_INPUT_BYTES, answer_to
 from gc_agents.live_log import LiveLog
 from gc_agents.places import LONGEST
 
@@ -262,6 +263,7 @@ def test_on_a_full_disk_the_server_reads_what_it_has_and_follows_on_once_there_i
             log.write(json.dumps(said) + "\n")
         followed.look()
         assert "No space left on device" in caplog.text
+        assert "log not followed: " in (tmp_path / "state" / FAILURES).read_text()
         assert "needle3" in desk(tmp_path).search(Caller(), "needle3")
     followed.look()
     assert "marmalade" in desk(tmp_path).search(Caller(), "marmalade")
@@ -344,7 +346,7 @@ def test_whatever_comes_in_the_agent_goes_on_and_the_log_says_what_happened(give
     ended = started(given, environ)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     if given != event("PostToolUse"):
-        (line,) = (tmp_path / "state" / LOG_NAME).read_text().splitlines()
+        (line,) = (tmp_path / "state" / FAILURES).read_text().splitlines()
         assert "Error: " in line
         assert len(line) <= 500
 
@@ -352,14 +354,14 @@ def test_whatever_comes_in_the_agent_goes_on_and_the_log_says_what_happened(give
 def test_of_a_result_of_50_mb_only_the_beginning_is_read_and_it_stays_as_it_is(environ, tmp_path):
     ended = started(after("Bash", bash("\0\x1b[31mnoise" * 4_000_000)), environ)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
-    assert "an input of more than 1,000,000 bytes" in (tmp_path / "state" / LOG_NAME).read_text()
+    assert "an input of more than 1,000,000 bytes" in (tmp_path / "state" / FAILURES).read_text()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_on_a_full_disk_the_result_stays_as_it_is(environ, tmp_path):
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "claude-code").symlink_to("/dev/full")
-    (tmp_path / "state" / LOG_NAME).symlink_to("/dev/full")
+    (tmp_path / "state" / FAILURES).symlink_to("/dev/full")
     ended = started(after("Bash", bash(long_output())), environ)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 

@@ -8,7 +8,7 @@ import pytest
 from ctxgc.cli.app import app
 from ctxgc.doctor import diagnose
 from gc_agents.commands import COMMANDS
-from gc_agents.hook import LOG_NAME
+from gc_agents.failure_log import FAILURES
 from gc_agents.setup import AGENTS, CODEX_HOOK, EVENTS, HOOK, edits_for
 from typer.testing import CliRunner
 
@@ -210,7 +210,7 @@ def test_the_doctor_says_what_is_missing_and_what_the_hooks_met(tmp_path):
     assert [each for each in diagnose(environ=environ) if each.subject == "agents"] == []
     apply("claude-code", tmp_path)
     (tmp_path / "state").mkdir()
-    (tmp_path / "state" / LOG_NAME).write_text("2026-11-23T23:15:47Z OSError: No space left on device\n")
+    (tmp_path / "state" / FAILURES).write_text("2026-11-23T23:15:47Z OSError: No space left on device\n")
     found = [each for each in diagnose(environ=environ) if each.subject == "agents"]
     assert [each.level.value for each in found] == ["error", "warning"]
     assert "gc-hook" in found[0].text
@@ -220,6 +220,6 @@ def test_the_doctor_says_what_is_missing_and_what_the_hooks_met(tmp_path):
     for name in ("gc-hook", "ctxgc"):
         (tools / name).write_text("#!/bin/sh\n")
         (tools / name).chmod(0o755)
-    (tmp_path / "state" / LOG_NAME).unlink()
+    (tmp_path / "state" / FAILURES).unlink()
     (healthy,) = [each for each in diagnose(environ={**environ, "PATH": str(tools)}) if each.subject == "agents"]
     assert (healthy.level.value, healthy.text) == ("ok", "Claude Code has gc-core's hooks and server")

@@ -39,6 +39,11 @@ class AgentFolder:
         return cls(root / agent / checked_id(session))
 
     @property
+    def root(self) -> Path:
+        """The folder of all agents."""
+        return self.path.parent.parent
+
+    @property
     def session(self) -> Path:
         """The directory of the session that is made of the agent's log."""
         return self.path / _SESSION

@@ -3,7 +3,7 @@
 and may not break the agent.
 
 So it imports little, and only where it is needed. Whatever goes wrong, nothing is printed and the exit status is 0: the
-agent goes on as if gc-core were not there. What happened stands in ``hooks.log``, which ``ctxgc doctor`` reads.
+agent goes on as if gc-core were not there. What happened stands in ``failures.log``, which ``ctxgc doctor`` reads.
 """
 
 from __future__ import annotations
@@ -11,21 +11,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 from gc_agents.agent_folder import INDEX, AgentFolder
+from gc_agents.failure_log import note
 from gc_agents.places import CLAUDE_CODE, CODEX, LONGEST, followed_of, lanes_of
 from gc_core.isolation import isolated
 
-LOG_NAME: Final = "hooks.log"
-
 MOST_INPUT_BYTES: Final = 1_000_000
 """A longer input is left as it is: a hook has no time for it."""
-
-MOST_LOG_BYTES: Final = 100_000
-"""A log that is longer begins anew."""
 
 _MOST_CARRIED: Final = 20_000
 
@@ -41,7 +36,7 @@ def main() -> int:
             sys.stdout.flush()
     if attempt.error is not None:
         with isolated():  # a full disk: nobody is told then
-            _note(environ, f"{type(attempt.error).__name__}: {attempt.error}")
+            note(followed_of(environ), f"{type(attempt.error).__name__}: {attempt.error}")
     return 0
 
 
@@ -138,17 +133,6 @@ def _is_behind_gateway(environ: Mapping[str, str]) -> bool:
     from gc_agents.announcements import running
 
     return any(gateway.url.rstrip("/") == url for gateway in running(lanes_of(environ)))
-
-
-def _note(environ: Mapping[str, str], why: str) -> None:
-    """Add a line to the log of the hooks, for its owner alone."""
-    root = followed_of(environ)
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = root / LOG_NAME
-    fresh = os.O_TRUNC if path.exists() and path.stat().st_size > MOST_LOG_BYTES else os.O_APPEND
-    line = " ".join(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {why}".split())[:500]
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | fresh, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123 - the mode
-        file.write(f"{line}\n")
 
 
 if __name__ == "__main__":

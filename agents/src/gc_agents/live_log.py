@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,6 +11,7 @@ from ctxgc.following import Follower
 
 from gc_agents.agent_folder import INDEX, AgentFolder
 from gc_agents.changes import NOTE, Change, carry_out, place_notes
+from gc_agents.failure_log import note
 from gc_agents.long_results import reference_line
 from gc_core import GCSession
 from gc_core.errors import LogError, TranscriptError
@@ -129,6 +131,8 @@ class LiveLog:
         if why != self._why:
             self._why = why
             _log.warning("log not followed", why=why[:500])
+            with contextlib.suppress(OSError):  # a full disk is why, as a rule
+                note(self._folder.root, f"log not followed: {why}")
 
 
 def carried_by(session: GCSession) -> str:

@@ -23,7 +23,7 @@ def check_agents(patient: Patient) -> Iterator[Diagnosis]:
     for agent, name in _NAMES.items():
         if _is_set_up(agent, patient.environ, home):
             yield _of_commands(name, _COMMANDS[agent], patient.environ)
-    yield from _of_hooks(patient.environ)
+    yield from _of_failures(patient.environ)
 
 
 def _is_set_up(agent: str, environ: Mapping[str, str], home: Path) -> bool:
@@ -46,13 +46,13 @@ def _of_commands(name: str, commands: tuple[str, ...], environ: Mapping[str, str
     return Diagnosis(level=Level.OK, subject="agents", text=f"{name} has {what}")
 
 
-def _of_hooks(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
-    from gc_agents.hook import LOG_NAME
+def _of_failures(environ: Mapping[str, str]) -> Iterator[Diagnosis]:
+    from gc_agents.failure_log import FAILURES
     from gc_agents.places import followed_of
 
-    log = followed_of(environ) / LOG_NAME
+    log = followed_of(environ) / FAILURES
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     if lines:
-        text = f"hooks of agents did nothing {len(lines)} times, the last ones: {'; '.join(lines[-_LATEST:])}"
+        text = f"inside agents gc-core did nothing {len(lines)} times, the last ones: {'; '.join(lines[-_LATEST:])}"
         remedy = f"mend what the text names, and delete {log}"
         yield Diagnosis(level=Level.WARNING, subject="agents", text=text, remedy=remedy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import re
 import time
@@ -13,6 +14,7 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static, TextArea, Tree
 
@@ -208,14 +210,16 @@ class InspectorApp(App[None]):
     async def look(self) -> None:
         """Read the files once, and show what is new; one read at a time."""
         async with self._looking:
+            panel, trouble = None, ""
             try:
                 panel = await asyncio.to_thread(self.follower.poll)
             except LogError as error:
-                self._say(f"{plain(str(error))}; this is the state at {clock(time.time())}")
-                return
-            if panel is not None:
-                self._say("")
-                self._show(panel)
+                trouble = f"{plain(str(error))}; this is the state at {clock(time.time())}"
+            with contextlib.suppress(NoMatches):  # the app ended while the files were read
+                if panel is not None or trouble:
+                    self._say(trouble)
+                if panel is not None:
+                    self._show(panel)
 
     def _show(self, panel: Panel) -> None:
         self.panel = panel

@@ -35,6 +35,7 @@ HOOKS = "answers_of_hooks"
 NODE_PATH = [str(Path(node).parent)] if (node := shutil.which("node")) else []
 LIMIT = int(os.environ.get("LIMIT", "60000"))
 COMPACT_AT = os.environ.get("COMPACT_AT", "500000")
+CODE = os.environ.get("PYTHONPATH", str(ROOT))
 
 
 def main(name, way, script, folder):
@@ -46,14 +47,14 @@ def main(name, way, script, folder):
         lines = "\n".join(f"needle{number} line {each} of the file" for each in range(750))
         (files / f"big_{number}.txt").write_text(f"{lines}\nE   AssertionError: refused {number}\n")
     for command, module in (("ctxgc", "ctxgc"), ("gc-hook", "gc_agents.hook")):
-        path = f"PYTHONPATH={os.environ['PYTHONPATH']}"  # of what it starts Codex keeps few variables
+        path = f"PYTHONPATH={CODE}"  # of what it starts Codex keeps few variables
         noted = f' | tee -a "{folder / HOOKS}"' if command == "gc-hook" else ""
         (tools / command).write_text(f'#!/bin/sh\n{path} {sys.executable} -m {module} "$@"{noted}\n')
         (tools / command).chmod(0o755)
     environment = {
         "HOME": str(folder),
         "PATH": ":".join([str(tools), str(Path(sys.executable).parent), *NODE_PATH, "/usr/bin", "/bin"]),
-        "PYTHONPATH": os.environ["PYTHONPATH"],
+        "PYTHONPATH": CODE,
         "GC_AGENTS_DIRECTORY": str(folder / "state"),
         "GC_GATEWAY_DIRECTORY": str(folder / "lanes"),
     }

@@ -7,8 +7,10 @@ one ("unseen") was only counted, but often, so it is not a blind set any more. `
 set of another hand, written when the code stood: one half was looked at since ("second tune"), the other one counted
 ("second unseen"). ``rule_wordings_third.jsonl`` is a third one, written without reading the code and before it was
 measured ("third unseen"), and ``rule_wordings_fourth.jsonl`` a fourth one of the same kind ("fourth unseen").
-``python -m benchmarks.stated_rules`` prints the halves of the first two, from sentences alone and from long recorded
-sessions; ``--half "third unseen"`` or ``--half "fourth unseen"`` prints that one alone, with the pairs in it.
+``rule_wordings_development.jsonl`` ("development") is what the extractor is tuned on: rules quoted from others, taken
+back, imagined; figures on it say nothing about unseen wordings. ``python -m benchmarks.stated_rules`` prints the halves
+of the first two, from sentences alone and from long recorded sessions; ``--half "fourth unseen"`` prints one set alone,
+with the pairs of statements in it.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ HALVES = {
     "second unseen": "rule_wordings_blind.jsonl",
     "third unseen": "rule_wordings_third.jsonl",
     "fourth unseen": "rule_wordings_fourth.jsonl",
+    "development": "rule_wordings_development.jsonl",
 }
 """The halves, each with its file."""
 
@@ -174,8 +177,8 @@ def print_wordings(half: str) -> None:
 
 
 def print_pairs(half: str) -> None:
-    """How many statements replace the earlier one about the same thing, and leave one about another thing alone."""
-    replaced, kept = [], []
+    """How many statements replace or take back the earlier one, and leave one about another thing alone."""
+    replaced, kept, withdrawn = [], [], []
     for row in rows(half):
         if row["id"][0] == "s":
             entries = stated([row["old"]["text"], row["new"]["text"]])
@@ -184,6 +187,10 @@ def print_pairs(half: str) -> None:
         if row["id"][0] == "p":
             entries = stated([row["first"]["text"], row["second"]["text"]])
             kept.append(all(is_known(row[which]["marker"], entries) for which in ("first", "second")))
+        if row["id"][0] == "w":
+            withdrawn.append(not stated([row["old"]["text"], row["new"]["text"]]))
+    if withdrawn:
+        print(f"{half:8} {sum(withdrawn)} of {len(withdrawn)} taken back")
     if replaced or kept:
         print(f"{half:8} {sum(replaced)} of {len(replaced)} replaced, {sum(kept)} of {len(kept)} left alone")
 

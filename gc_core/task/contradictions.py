@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from gc_core.task import rule_phrases as phrases
+from gc_core.task.withdrawals import Withdrawal
 from gc_core.values.patterns import regex
 
 _WORD = regex(r"[^\W\u3040-\u9fff\uac00-\ud7af](?:[\w./:+@#-]*\w)?")
@@ -115,6 +116,7 @@ _CODE_LIKE = regex(r"[`'\"/_]|\w\.\w|\d|^[A-Z]{2,}\b")
 _SHORT_VALUE = 3
 _FEW = 2
 _ROOT = 3
+_SHORTEST_ROOT, _ENDING, _LONGEST_ENDING = 4, 2, 5
 _MOULD = 4
 """The least significant words of a sentence of which two positions are not all of it."""
 
@@ -224,6 +226,16 @@ def topic_among(words: frozenset[str], others: Sequence[frozenset[str]]) -> int 
     return best if worth[best] >= _CLEARLY * second else None
 
 
+def withdrawn_among(withdrawn: Withdrawal, texts: Sequence[str]) -> int | None:
+    """Return which of several statements, the oldest first, is taken back: the newest, unless another one is named."""
+    named = {word for word in meaning(withdrawn.named.replace("-", " ")) if len(word) >= _ROOT or not word.isascii()}
+    if not named:
+        return len(texts) - 1 if texts and not withdrawn.named else None
+    shares = [sum(_is_in(word, meaning(text.replace("-", " "))) for word in named) for text in texts]
+    best = max(range(len(texts)), key=lambda place: (shares[place], place), default=None)
+    return best if best is not None and shares[best] >= max(1, _HALF * len(named)) else None
+
+
 def are_of_one_mould(new: Subject, old: Subject) -> bool:
     """
     Return whether two sentences differ by exactly two or more words: then one says the same of another thing, and
@@ -240,6 +252,19 @@ def are_of_one_mould(new: Subject, old: Subject) -> bool:
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _is_in(word: str, words: Iterable[str]) -> bool:
+    """Return whether a word is among others, in whatever form: a common beginning is enough."""
+    return any(_same(word, other) for other in words)
+
+
+def _same(word: str, other: str) -> bool:
+    if word == other:
+        return True
+    least = min(len(word), len(other))
+    root = max(_SHORTEST_ROOT, least - _ENDING)
+    return least >= _SHORTEST_ROOT and word[:root] == other[:root] and abs(len(word) - len(other)) <= _LONGEST_ENDING
 
 
 def _stem(word: str) -> str:

@@ -8,7 +8,7 @@ from typing import TypeVar
 import attrs
 
 from gc_core.task import values
-from gc_core.task.contradictions import Subject, are_of_one_mould, subject_of, supersedes, topic_among
+from gc_core.task.contradictions import Subject, are_of_one_mould, subject_of, supersedes, topic_among, withdrawn_among
 from gc_core.task.strength import is_strong, strength_of
 from gc_core.task.values import (
     Constraint,
@@ -25,6 +25,7 @@ from gc_core.task.values import (
     ToolStats,
     WaitingCall,
 )
+from gc_core.task.withdrawals import Withdrawal
 from gc_core.values.items import number_of
 from gc_core.values.patterns import regex
 
@@ -116,6 +117,18 @@ class Draft:
         also = self.take_back(new.text, new.item)
         if also and not _only_takes_back(subject_of(new.text), new.text):
             self.constraints.append(attrs.evolve(new, also=also))
+
+    def withdraw(self, withdrawn: Withdrawal, item: str, turn: int) -> None:
+        """Mark the user's statement that is taken back as superseded; one that is not named was said just before."""
+        entries: list[Demand] = [entry for entry in self.constraints if entry.in_force]
+        entries += [entry for entry in self.decisions if entry.in_force and entry.by == "user"]
+        if not withdrawn.named:
+            entries = [entry for entry in entries if withdrawn.explicit and entry.turn >= turn - 1]
+        entries.sort(key=lambda entry: number_of(entry.item))
+        place = withdrawn_among(withdrawn, [entry.text for entry in entries])
+        if place is not None:
+            _mark(self.constraints, entries[place], item)
+            _mark(self.decisions, entries[place], item)
 
     def decide(self, new: Decision) -> None:
         """Add a decision: a user's retracts what it contradicts; an assistant's retracts no demand of the user."""

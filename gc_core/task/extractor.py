@@ -101,6 +101,8 @@ class _Walk:
         if not text.strip():
             return
         statements = said.by_user(text, asked=asked)
+        for withdrawn in statements.withdrawals:
+            self.draft.withdraw(withdrawn, item.id, item.turn)
         for demand in statements.demands:
             self.draft.demand(Constraint(text=demand, item=item.id, turn=item.turn))
         self._settled(statements, item, "user")

@@ -18,6 +18,8 @@ import attrs
 from gc_core.relevance.task_messages import sets_task
 from gc_core.task import phrases as wording
 from gc_core.task import rule_phrases as phrases
+from gc_core.task import stances
+from gc_core.task.withdrawals import withdrawal_in
 from gc_core.values.patterns import regex
 
 MOST_SENTENCES = 24
@@ -152,7 +154,10 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
 def form_of(sentence: str) -> Form | None:
     """Return the form in which a user's sentence states something; None if it does not. Cached; linear."""
     plain = _spelled(wording.straight(sentence).strip())
-    if not _is_said(plain) or phrases.UNKNOWING.search(plain):
+    if not _is_said(plain) or phrases.UNKNOWING.search(plain) or stances.is_unadopted(plain):
+        return None
+    withdrawn = withdrawal_in(plain)
+    if withdrawn is not None and form_of(withdrawn.instead) is None:
         return None
     form = _marked(plain)
     if not phrases.NORM.search(plain) and any(pattern.search(plain) for pattern in _SAYS_NOTHING):
@@ -211,7 +216,7 @@ def _own_lines(lines: list[str]) -> Iterator[str]:
 def _sentence(text: str) -> Sentence:
     """Return a sentence with its form, or what it states after a colon or a dash."""
     form = form_of(text)
-    other = wording.asks(text) or phrases.DOCUMENT.search(text)
+    other = wording.asks(text) or phrases.DOCUMENT.search(text) or stances.is_unadopted(wording.straight(text))
     cut = _CLAUSE.search(text) if form is None and not other else None
     if cut and not phrases.REQUESTS.search(text[: cut.start()]):
         rest = text[cut.end() :].strip()

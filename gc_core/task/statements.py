@@ -13,9 +13,11 @@ import attrs
 
 from gc_core.summaries.fact_extraction import PASTE_TOKENS
 from gc_core.task import phrases as wording
-from gc_core.task.contradictions import meaning
+from gc_core.task.contradictions import meaning, withdrawn_among
+from gc_core.task.stances import is_unadopted
 from gc_core.task.stated_rules import Form, Sentence, sentences_in
 from gc_core.task.values import Decision, Reason
+from gc_core.task.withdrawals import Withdrawal, withdrawal_in
 from gc_core.values.items import Item
 from gc_core.values.patterns import regex
 
@@ -51,6 +53,7 @@ class Said:
     Attributes:
         demands: User demands.
         decisions: Settled decisions.
+        withdrawals: What the user takes back of what was said in earlier messages.
         corrections: Other sentences that may retract something.
         reasons: Sentences that give a reason.
         failures: Sentences that say something is wrong.
@@ -61,6 +64,7 @@ class Said:
 
     demands: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()
+    withdrawals: tuple[Withdrawal, ...] = ()
     corrections: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
@@ -90,12 +94,17 @@ def by_user(text: str, *, asked: bool = False) -> Said:
     how to work.
     """
     demands: list[Sentence] = []
-    decisions, corrections, failures = [], [], []
+    decisions, withdrawals, corrections, failures = [], [], [], []
     sentences = sentences_in(text, asked=asked)
     for sentence in sentences:
         plain, form = wording.straight(sentence.text), sentence.form
-        if wording.user_chooses(plain) and form not in {Form.NORM, Form.ORDER}:
-            if len(meaning(plain)) >= _FEW_WORDS:
+        withdrawn = None if wording.asks(plain) else withdrawal_in(plain)
+        if withdrawn is not None and not _without(demands, withdrawn):
+            withdrawals.append(withdrawn)
+        if withdrawn is not None:
+            demands += [sentence] if form is not None else []
+        elif wording.user_chooses(plain) and form not in {Form.NORM, Form.ORDER}:
+            if not is_unadopted(plain) and len(meaning(plain)) >= _FEW_WORDS:
                 decisions.append(sentence.text)
         elif form is not None:
             demands.append(sentence)
@@ -106,10 +115,19 @@ def by_user(text: str, *, asked: bool = False) -> Said:
     return Said(
         demands=_most_binding(demands),
         decisions=tuple(decisions[:MOST_OF_A_KIND]),
+        withdrawals=tuple(withdrawals),
         corrections=tuple(corrections),
         reasons=tuple(_reasons([sentence.text for sentence in sentences], decisions)),
         failures=tuple(failures[:MOST_OF_A_KIND]),
     )
+
+
+def _without(demands: list[Sentence], withdrawn: Withdrawal) -> bool:
+    """Remove what the same message takes back again; return whether there was such a demand."""
+    place = withdrawn_among(withdrawn, [demand.text for demand in demands])
+    if place is not None:
+        del demands[place]
+    return place is not None
 
 
 def _most_binding(demands: Sequence[Sentence]) -> tuple[str, ...]:

@@ -506,7 +506,9 @@ EXTENT: Final = _words(
 """It says of how much something is true: a norm, unless it is news."""
 
 GENERAL: Final = _words(
-    "always|never|every time|each time|whenever|when|before|after|unless|while|from now on|in future|without asking"
+    "always|never|every time|each time|whenever|when|before"
+    "|after(?! (?:the|this|that|these|\\d|two|three|four|five|ten|twenty|thirty)\\b)|unless|while|from now on"
+    "|in future|without asking"
     "|immer|nie|bevor|wenn|jedes mal|vor jede[mr]|toujours|jamais|avant|quand|chaque fois|siempre|nunca|antes|cuando"
     "|cada vez|sempre|mai|prima|quando|ogni volta|toda vez|altijd|nooit|voordat|telkens|elke keer|zawsze|nigdy|przed"
     "|zanim"
@@ -623,6 +625,13 @@ SOURCE: Final = _words(
     "|설명서|매뉴얼|발췌|원문|약관|로그|출력|메일|인용",
 )
 """A label that names the source of the words after it."""
+
+NOTICE: Final = _words(
+    "sent|posted|forwarded|pasted|copied|announcement|bekanntmachung|hausordnung|satzung|règlement|avis|aviso|reglamento|avviso|regolamento"
+    "|regulamento|huisregels|reglement|regulamin|ogłoszenie|объявление|уведомление|устав|duyuru|yönetmelik",
+    dense="通知|公告|通告|守则|お知らせ|通達|掲示|공지|안내|공고",
+)
+"""A label of what others sent or put up."""
 
 LAYS_DOWN: Final = _words(
     "rules?|reminder|remember|important|correction|note to self|our (?:guide|policy|rule|convention)s?|we|my",

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 import attrs
 
 from gc_core.relevance.task_messages import sets_task
+from gc_core.task import passing, stances
 from gc_core.task import phrases as wording
 from gc_core.task import rule_phrases as phrases
-from gc_core.task import stances
 from gc_core.task.withdrawals import withdrawal_in
 from gc_core.values.patterns import regex
 
@@ -42,10 +42,11 @@ _DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MACHINE = regex(
     r"\s*(?:[<>]|\"[\w-]+\":|hint:|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]"
     r"|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR"
-    r"|[:\[(!])"
+    r"|[:\[(!]| \d)"
     r"|Traceback\b|(?:FATAL|FEHLER|ERREUR|ERRO|ERRORE|FOUT|BŁĄD|ОШИБКА|HATA|LÍNEA|LIGNE|ZEILE|LINE|DETAIL"
     r"|HINT)(?: \d+)?: "
-    r"|(?:art\.|§|clause|step|schritt|étape|paso|passo|stap|krok|шаг|adım) ?\d+(?:[.: ]| -)(?! (?:is|are|has|must)\b)"
+    r"|(?:art\.|§|clause|section|article|abschnitt|artikel|artículo|articolo|artigo"
+    r"|step|schritt|étape|paso|passo|stap|krok|шаг|adım) ?\d+(?:[.: ]| -)(?! (?:is|are|has|must)\b)"
     r"|(?:внимание|dikkat|uwaga|achtung|attenzione|atención|atenção|let op)!"
     r"|File \"|at [\w.$<>]+ ?\(|[+-]{3} |@@ |\$ |//|[│┃➜❯]|-\w, --\w|[\w-]+: ['\"]|\w+\.\.\w+\s)",
     re.IGNORECASE,
@@ -82,7 +83,7 @@ _HURRIED = regex(
 )
 _SAYS_NOTHING = (
     *(phrases.QUERIES, phrases.INTERJECTIONS, phrases.FRAGMENT),
-    *(phrases.POINTS, phrases.SYMPTOM),
+    *(phrases.POINTS, phrases.SYMPTOM, passing.REPLIES, passing.MOMENT),
 )
 """What lays nothing down, unless a strong word says that it does."""
 
@@ -103,6 +104,9 @@ _DEFINITE = regex(
     r"|another|both|my|your(?! (?:\w+ )?\w+s\b)|our|how|what|why|where|which|if|whether|something|everything|\d)\b",
     re.IGNORECASE,
 )
+
+
+_EACH = regex(r"\b(?:each|every|any)\b", re.IGNORECASE)
 
 
 class Form(enum.IntEnum):
@@ -156,19 +160,36 @@ def form_of(sentence: str) -> Form | None:
     plain = _spelled(wording.straight(sentence).strip())
     if not _is_said(plain) or phrases.UNKNOWING.search(plain) or stances.is_unadopted(plain):
         return None
-    withdrawn = withdrawal_in(plain)
-    if withdrawn is not None and form_of(withdrawn.instead) is None:
+    binding = phrases.NORM.search(plain) is not None
+    if _is_taken_back(plain) or _is_passing(plain, binding):
         return None
     form = _marked(plain)
-    if not phrases.NORM.search(plain) and any(pattern.search(plain) for pattern in _SAYS_NOTHING):
-        return None
     agreed = phrases.YES.match(plain)
     if agreed:
         rest = form_of(plain[agreed.end() :].lstrip(" ,.!;:-"))
-        return rest if rest in {Form.NORM, Form.ORDER, Form.PREFERENCE} else None
+        return rest if rest in {Form.NORM, Form.ORDER, Form.PREFERENCE} and (binding or rest > Form.NORM) else None
     if phrases.CORRECTS.match(plain):
         return None if form is Form.CORRECTION and _contradicts(plain) else Form.CORRECTION
     return None if form is not Form.CORRECTION and _is_news(plain, form) else _in_kind(plain, _ordered(plain, form))
+
+
+def _is_taken_back(plain: str) -> bool:
+    """Return whether it only takes something back."""
+    withdrawn = withdrawal_in(plain)
+    return withdrawn is not None and form_of(withdrawn.instead) is None
+
+
+def _is_passing(plain: str, binding: bool) -> bool:
+    """Return whether it says nothing, orders one step, or is a joke; what applies from now on does not."""
+    if not binding and any(pattern.search(plain) for pattern in _SAYS_NOTHING):
+        return True
+    if phrases.LASTING.search(plain):
+        return False
+    if passing.LAUGHS.search(plain):
+        return True
+    if passing.ERRAND.search(plain) and not phrases.GENERAL.search(plain):
+        return True
+    return not (binding or phrases.GENERAL.search(plain)) and passing.ONE_STEP.search(plain) is not None
 
 
 def _in_kind(plain: str, form: Form | None) -> Form | None:
@@ -203,7 +224,8 @@ def _own_lines(lines: list[str]) -> Iterator[str]:
             yield _GONE
             continue
         label = _LABEL.match(line)
-        if label and phrases.SOURCE.search(label[0]) and not phrases.LAYS_DOWN.search(label[0]):
+        sourced = label and (phrases.SOURCE.search(label[0]) or phrases.NOTICE.search(label[0]))
+        if label and sourced and not phrases.LAYS_DOWN.search(label[0]):
             introduced = label.end() >= len(line.rstrip()) or _GONE in line
             yield _GONE
             continue
@@ -305,11 +327,18 @@ def _ordered(plain: str, form: Form | None) -> Form | None:
     if (
         word in phrases.EITHER_VERBS
         and not phrases.THIS_ONE.search(rest)
-        and (form is not None or not _DEFINITE.match(rest))
+        and (_is_general(plain, form) or not _DEFINITE.match(rest))
     ):
         return _at_least(form, Form.ORDER)
     again = phrases.GENERAL.search(plain) and not phrases.THIS_ONE.search(rest) and not phrases.DEICTIC.search(rest)
     return _at_least(form, Form.ORDER) if again else None
+
+
+def _is_general(plain: str, form: Form | None) -> bool:
+    """Return whether it is marked by more than a word for all of something: all of what is at hand is one step."""
+    if form is Form.NORM:
+        return phrases.NORM.search(plain) is not None or _EACH.search(plain) is not None
+    return form is not None
 
 
 def _is_favour(plain: str) -> bool:

@@ -59,10 +59,10 @@ _DISMISSES: Final = regex(
     r"|(?<!nie )\b(?:zapomnij(?:cie)?|zignoruj|ignoruj)\b(?P<pl>.*)|(?<!не )\b(?:забудь(?:те)?|игнорируй(?:те)?"
     r"|отменяю|отмени(?:те)?"
     r"(?= (?:\w+ ){0,2}правил))\b(?P<ru>.*)"
-    r"|(?P<tr>.*)\b(?:unut(?:un)?|boş ver|boşver|yok say)\W{0,3}$"
-    r"|(?:忘掉|忘了|别管|不用管|忽略|撤回|当我没说|取消)(?P<zh>.*)|(?P<ja>.*)(?:忘れて(?:ください|くれ|いい)?"
+    r"|^(?P<tr>.*)\b(?:unut(?:un)?|boş ver|boşver|yok say)\W{0,3}$"
+    r"|(?:忘掉|忘了|别管|不用管|忽略|撤回|当我没说|取消)(?P<zh>.*)|^(?P<ja>.*)(?:忘れて(?:ください|くれ|いい)?"
     r"|なかったことに|無視して|取り消し|撤回)"
-    r"|(?P<ko>.*)(?:잊어|무시해|없던 걸로|취소)",
+    r"|^(?P<ko>.*)(?:잊어|무시해|없던 걸로|취소)",
     re.IGNORECASE | re.DOTALL,
 )
 """Somebody is asked to forget it, or it is taken back in so many words."""

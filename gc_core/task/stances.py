@@ -25,10 +25,12 @@ _ATTRIBUTED: Final = regex(
     r"|in (?:the|his|her|their|some|an?)(?: [\w'-]+){1,4},? (?:it says|one reads|you read|it (?:is|was) (?:said"
     r"|written))"
     # Third persons whose opinion or advice follows.
-    r"|(?!(?:i|we|you|if|when|as|like|what|nobody|no one|please|don't|do not|never|always|our|use|write)\b)"
+    r"|(?!(?:i|we|you|if|when|as|like|what|who|whoever|(?:the|our|my) (?:client|customer|boss|lawyers?|accountant"
+    r"|auditors?)|legal|nobody|no one|please|don't|do not|never|always|our|use|write)\b)"
     r"(?:[\w'.-]+ ){1,9}?(?:(?:says(?! [\"“«'])|said|thinks|thought|believes?|believed|insist(?:s|ed)|swears|swore"
     r"|reckons?"
-    r"|recommend(?:s|ed)?|suggest(?:s|ed)|advis(?:es?|ed)|argue[sd]?|preach(?:es|ed)|maintain(?:s|ed) that|wrote|writes"
+    r"|holds that|feels that|demands that|proposes|asserts|recommend(?:s|ed)?|suggest(?:s|ed)|advis(?:es?|ed)"
+    r"|argue[sd]?|preach(?:es|ed)|maintain(?:s|ed) that|wrote|writes"
     r"|would (?:have|like|want|love) (?:us|me|everyone|everybody|all)\b|(?:tells|told|urge[sd]?|ask(?:s"
     r"|ed)) (?!you\b|me"
     r" (?:he|she|they)\b)[\w' -]{1,24}(?:\bto|\bthat|\bnever|\bnot)\b|(?:keeps?|kept) (?:saying|telling|insisting"
@@ -49,21 +51,36 @@ _ATTRIBUTED: Final = regex(
     r"|terms"
     r"|wiki|team|company|office)\b"
     r"|(?:our|a|the|my) (?:competitors?|rivals?)\b(?! (?:names?|brands?|logos?))"
+    r"|over (?:at|in) [\w' ]{2,30}|(?:at|in) (?-i:[A-Z])\w+,? they\b|one [\w'-]+ (?:wants|says|thinks|insists)\b"
+    r"|there(?:'s| is| are) (?:a school|people|some|those|folks)\b[\w ]{0,30}\b(?:that|who)\b"
+    r"|[\w ]{2,24}'s (?:letter|mail|note|talk"
+    r"|post|article|blog|paper|lecture|leaflet|sign)\b|(?:back (?:at|in|when)|in the old days|years ago|in my day"
+    r"|früher|autrefois"
+    r"|vroeger|dawniej|раньше|eskiden|antigamente|un tempo|antiguamente)\b|(?:yesterday's|last \w+'s|today's|some"
+    r"|this|that|an?)"
+    r" (?:article|paper|talk|blog post|post|book|video|podcast)\b(?= \w+s\b)|the (?:tutorial|course|article|book"
+    r"|template) (?:has|had|makes|made)"
+    r" (?:you|us|everyone)\b|(?:in|on|im|sur|en el|en|nel|sul|no|na|in het|op het|w|на|в) (?:the |le |el |il |o "
+    r"|het )?(?:forums?|foro|fórum"
+    r"|foren|форуме|forumie)\b|forum\w* herkes"
     r"|(?:some|many|most|other|a lot of) (?:people|folks|teams|companies|projects|shops|developers|experts|blogs|guides"
-    r"|places|schools)\b"
+    r"|places|schools)\b(?= (?:always|never|only|think|say|believe|insist|swear|claim|prefer|recommend|argue|tell"
+    r"|would|want)\b)"
     # German, Dutch.
     r"|(?:laut|gemäß) (?!unser|mein|gesetz|§)|(?:angeblich|es heißt)\b|(?:im|in (?:der|dem|einem|einer|seinem|ihrem))"
-    r" [\w-]+(?: [\w-]+){0,3} (?:steht|stand|heißt es)\b|(?!ich\b|wir\b|du\b)(?:[\w.-]+ ){1,6}?(?:(?:meint|findet"
+    r" [\w-]+(?: [\w-]+){0,3} (?:steht|stand|heißt es)\b|(?!ich\b|wir\b|du\b|was\b|wer\b"
+    r"|wie\b)(?:[\w.-]+ ){1,6}?(?:(?:meint|findet"
     r"|glaubt"
     r"|denkt|sagt|behauptet|schreibt|rät|fordert|verlangt|besteht darauf)e?(?:,| uns,| mir,| immer,| ja,| stets,)"
     r"|(?:meinte"
-    r"|fand|behauptete|sagte|glaubte|riet|dachte|schwört|schwor)\b|empf(?:iehlt|ahl)\b|schl(?:ägt|ug) vor\b|hat(?:te)?"
+    r"|fand|behauptete|sagte|glaubte|riet|dachte|schwört|schwor|raten|rieten|empfehlen)\b|empf(?:iehlt|ahl)\b"
+    r"|schl(?:ägt|ug) vor\b|hat(?:te)?"
     r" (?:uns |mir |immer |mal )?(?:empfohlen|gesagt|vorgeschlagen|behauptet|geraten|verlangt)\b)"
     r"|(?:mein|unser|der|die)e?r? (?:alte|frühere|ehemalige|letzte|vorige)r? \w+ (?:wollte|verlangte|bestand|forderte"
     r"|hatte|verbot|erlaubte)\b"
     r"|volgens (?!ons\b|onze\b|mij\b|de wet)|naar verluidt\b|in (?:het|de|zijn|haar|een) [\w-]+(?: [\w-]+){0,2}"
     r" (?:staat|stond)\b|(?!ik\b|we\b|wij\b|je\b)(?:[\w.-]+ ){1,6}?(?:(?:vindt|zegt|denkt|meent|beweert|gelooft"
-    r"|adviseert)"
+    r"|adviseert|zweert)"
     r"(?: ons| me| altijd)?,? (?:dat|om)\b|(?:vond|zei|dacht|beweerde|adviseerde|eiste)\b|raadt (?:ons |me )?aan\b)"
     # French, Spanish, Italian, Portuguese.
     r"|(?:d'après|selon) (?!nous\b|notre\b|nos\b|moi\b|la loi)[^,]{2,60},|il paraît qu|on dit qu"
@@ -74,12 +91,13 @@ _ATTRIBUTED: Final = regex(
     r"|según (?!nuestr|nosotros\b|la ley\b)[^,]{2,60},|dicen que\b|se supone que\b|al parecer\b"
     r"|(?!yo\b|no\b)(?:[\w.-]+ ){1,6}?(?:(?:cree|piensa|dice|opina|afirma|sostiene|asegura|decía|creía"
     r"|pensaba)(?: siempre)?"
-    r" que\b|recomienda|sugiere|aconseja|exigía|insistía|prohibía|recomendaba)\b"
+    r" que\b|insisten? en que\b|(?:recomienda|sugiere|aconseja)n?\b|exigía|insistía|prohibía|recomendaba)\b"
     r"|secondo (?!me\b|noi\b|la legge\b)(?:il |la |l'|lo |i |gli |le |un |una |\w+\b)[^,]{2,60}|si dice che\b"
     r"|pare che\b"
     r"|(?!io\b|noi\b|non\b)(?:[\w'’.-]+ ){1,6}?(?:(?:pensa|crede|dice|sostiene|ritiene|afferma|diceva"
     r"|pensava)(?: sempre)?"
-    r" (?:che|di)\b|consiglia|raccomanda|suggerisce|esigeva|pretendeva|vietava|consigliava)\b"
+    r" (?:che|di)\b|è (?:convint|sicur)[oa] che\b|consiglia|raccomanda|suggerisce|esigeva|pretendeva|vietava"
+    r"|consigliava)\b"
     r"|segundo (?!nós\b|a lei\b)(?:o |a |os |as |um |uma )?[^,]{2,60},|de acordo com (?!a lei\b|noss)|dizem que\b"
     r"|(?!eu\b|não\b|nós\b)(?:[\w.-]+ ){1,6}?(?:(?:acha|pensa|diz|afirma|defende|acredita|dizia"
     r"|achava)(?: sempre)? que\b"
@@ -102,7 +120,8 @@ _ATTRIBUTED: Final = regex(
     r"|(?:diyor(?:lar|du)?|düşünüyor(?:lar)?|söylüyor(?:lar)?|öneriyor|savunuyor|iddia ediyor|inanıyor|derdi|isterdi"
     r"|yazıyor)\W{0,3}$"
     # Chinese, Japanese, Korean.
-    r"|^(?:据说|听说|传说|网上说|按(?:照)?(?:老|旧|他们|别人))|^(?!我|咱|你|请|不).{1,14}?(?:认为|觉得|主张|声称"
+    r"|^(?:据说|听说|传说|网上(?:都|有人)?说|有人说|按(?:照)?(?:老|旧|他们|别人))|^(?!我|咱|你|请|不|客户|老板|领导"
+    r"|顾客).{1,14}?(?:认为|觉得|主张|声称"
     r"|建议(?:我们|大家"
     r"|每)|(?<!听)说(?:过)?(?:绝|要|不|必|应|最|每|我们|所有|一定))|^(?:他们|别的|那家|前|以前的).{0,8}(?:规定|要求"
     r"|强调|禁止)"
@@ -112,7 +131,7 @@ _ATTRIBUTED: Final = regex(
     r"|だそう)[。.]?$"
     r"|에 (?:따르면|의하면)|^(?!저|나|제|내|우리).{2,60}(?:다고|라고|자고|냐고) (?:해요|합니다|했어요|했습니다"
     r"|말\S{1,5}|생각\S{1,5}|주장\S{1,5}"
-    r"|믿\S{1,5}|하던데|해[.]?$)|(?:대요|래요|답니다|랍니다)[.]?$",
+    r"|믿\S{1,5}|하던데|해[.]?$)|(?:대요|래요|답니다|랍니다|라고 하더라고요|라고들 해요)[.]?$|と書(?:かれて|いて)",
     re.IGNORECASE,
 )
 """Someone else says, thinks or demands it, or a document does."""
@@ -130,7 +149,8 @@ _ADOPTED: Final = regex(
 
 _IMAGINED: Final = regex(
     r"^\W*+(?:(?:and|but|well|oh|ok|hm+|just|now|ja|na|et|y|e|en|и|ve) ){0,2}(?:"
-    r"(?:imagine|picture|suppose|supposing|assuming|hypothetically|theoretically|in theory|what if|let's (?:pretend"
+    r"(?:imagine|picture|suppose|supposing|assuming|hypothetically|theoretically|in theory(?=,| (?:we|you|one|all"
+    r"|every|nobody|no|it|they|the)\b)|what if|let's (?:pretend"
     r"|imagine|assume|suppose|say (?:that|we|you|every|all|the|no|nobody))|(?:in|on) (?:an?|some|the) (?:perfect|ideal"
     r"|different|alternate|parallel|dream) (?:world|universe|life|place|planet|day)|in another life|some ?day"
     r"|(?:maybe|perhaps)"
@@ -140,7 +160,8 @@ _IMAGINED: Final = regex(
     r"|you|the \w+) ever)\b|(?:if|should) (?:\w+ ){1,3}ever\b|(?:we|they|one|you) (?:might|could)(?: (?:one day|even"
     r"|always"
     r"|also|maybe|perhaps|someday|as well))*\b(?! (?:not|never|be)\b)"
-    r"|angenommen|stell(?:t|en)? (?:dir|euch|sie sich)(?: mal| doch| bloß| nur)? vor|nehmen wir (?:mal )?an"
+    r"|(?:mal )?angenommen|(?:et )?si tout le monde\b|say (?:an?|the|every|all) \w+ (?:had|were|could|wanted)\b"
+    r"|stell(?:t|en)? (?:dir|euch|sie sich)(?: mal| doch| bloß| nur)? vor|nehmen wir (?:mal )?an"
     r"|theoretisch\b"
     r"|in einer idealen|(?:hätten?|wären?|gäbe|dürften?|müssten?|könnten?) (?:wir|ich|man|es|jeder)\b|eines tages\b"
     r"|wenn (?:wir"
@@ -195,9 +216,35 @@ _CONTRARY: Final = (
     (regex(r"\bse\b.{1,80}?\wss[ei](?:mo|ro)?\b", re.IGNORECASE), regex(r"\wr(?:ebbe|emmo|ebbero|ei)\b")),
     (regex(r"\bse\b.{1,80}?\w(?:sse|ssem|ssemos)\b", re.IGNORECASE), regex(r"\w{2}ria(?:m|mos|s)?\b")),
     (regex(r"\w[sş][ae]yd[ıi]\w{0,3}\b"), regex(r"\w[dt][ıiuü]\w{0,3}\b")),
-    (regex(r"\bwould (?:have to|need|never|always|no longer|require)\b", re.IGNORECASE), regex(r"")),
 )
 """Conditions contrary to fact, by two moods each: of the condition, and of what follows from it."""
+
+
+_DISTANCED: Final = regex(
+    r"[,;–—-]\s{0,3}(?:but |and |though )?(?:i(?:'m| am) not (?:convinced|sure|so sure|a believer|buying)|i (?:don't"
+    r"|do not) (?:agree|buy|care|think)"
+    r"|i disagree|i haven't decided|nobody (?:here )?(?:follows|does|cares)|we (?:don't|never) (?:do|follow|agree)"
+    r"|i hear|i'm told|i've heard"
+    r"|they say|apparently|not (?:us|me|here)|for what it's worth|whatever that means|supposedly)\b",
+    re.IGNORECASE,
+)
+"""The user keeps away from it."""
+
+_CONDITIONAL: Final = regex(
+    r"\b(?:would|'d) (?:have to|need|never|always|no longer|require)\b|\b(?:it )?(?:might|could) be that\b"
+    r"|\b(?:i wonder|wouldn't it be|ojalá)\b"
+    r"|\b(?:würden?|müssten?|bräuchten?|gäbe|dürften?|hätten|käme[n]?)\b"
+    r"|(?!(?:retrait|portrait|extrait|attrait|trait|devr|faudr)\w*)\b\w{2,}r(?:ait|aient"
+    r"|ions)\b(?<!devrait)(?<!devraient)(?<!faudrait)(?<!trait)"
+    r"|\b(?!deber)\w{2,}(?:ríamos|rían)\b|\b(?:tendr|ser|estar|habr|podr|har|ir)ía\b|\b(?!dov)\w{2,}(?:rebbe|rebbero"
+    r"|remmo)\b|\bdovremmo mai\b"
+    r"|\b(?!dever)\w{2,}ríamos\b|\b(?:ter|ser|estar|far|poder|haver)ia(?:m)?\b|\bteríamos\b|\bzou(?:den)? (?:we|ik"
+    r"|je|ze|niemand|iedereen)\b"
+    r"|\b(?:nie )?\w{3,}(?:libyśmy|łybyśmy)\b|\bбы\b|\w(?:[ae]rd[ıi]|m[ae]zd[ıi])(?:k|m|n)?\W*$"
+    r"|(?:のに|だろうに)[。.]?$|(?:을|ㄹ|할|갈|될) 텐데|텐데[.]?$",
+    re.IGNORECASE,
+)
+"""What would be: the conditional, except of what ought to be."""
 
 
 def is_unadopted(plain: str) -> bool:
@@ -207,7 +254,7 @@ def is_unadopted(plain: str) -> bool:
 
 def is_attributed(plain: str) -> bool:
     """Return whether a sentence repeats what someone else says or demands, and the user does not adopt it."""
-    found = _ATTRIBUTED.search(plain)
+    found = _DISTANCED.search(plain) or _ATTRIBUTED.search(plain)
     return found is not None and _ADOPTED.search(plain, found.end()) is None
 
 
@@ -218,4 +265,6 @@ def is_imagined(plain: str) -> bool:
 
 
 def _is_contrary(plain: str) -> bool:
+    if _CONDITIONAL.search(plain):
+        return True
     return any(condition.search(plain) and mood.search(plain) for condition, mood in _CONTRARY)

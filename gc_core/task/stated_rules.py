@@ -106,7 +106,11 @@ _DEFINITE = regex(
 )
 
 
-_EACH = regex(r"\b(?:each|every|any)\b", re.IGNORECASE)
+_EACH = regex(
+    r"\b(?:each|every|any|jede[rsnm]?|stets|chaque|cada|ogni|elke?|każd\w{1,3}|кажд\w{2}|hep|her)\b|每|毎"
+    r"|마다",
+    re.IGNORECASE,
+)
 
 
 class Form(enum.IntEnum):
@@ -189,7 +193,10 @@ def _is_passing(plain: str, binding: bool) -> bool:
         return True
     if passing.ERRAND.search(plain) and not phrases.GENERAL.search(plain):
         return True
-    return not (binding or phrases.GENERAL.search(plain)) and passing.ONE_STEP.search(plain) is not None
+    return (
+        not (binding or phrases.GENERAL.search(plain) or _EACH.search(plain))
+        and passing.ONE_STEP.search(plain) is not None
+    )
 
 
 def _in_kind(plain: str, form: Form | None) -> Form | None:

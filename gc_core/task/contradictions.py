@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from gc_core.task import rule_phrases as phrases
+from gc_core.task.restatements import Shape, are_of_other_things, restates, shape_of
 from gc_core.task.withdrawals import Withdrawal
 from gc_core.values.patterns import regex
 
@@ -51,7 +52,12 @@ _END = (
     r"(?=\s{0,9}(?:[.;:,!?)]\s|[.;:,!?)]?$|\s(?:because|since|so that|instead of|rather than|not|and|but|from now)\b))"
 )
 _DROPPED = (
-    regex(rf"\b(?:instead of|rather than|in place of|and not|, not)\s{{1,9}}(?P<old>.{{2,80}}?){_END}", re.IGNORECASE),
+    regex(
+        rf"\b(?:instead of|rather than|in place of|and not|, not|au lieu d[eu']|en lugar de|en vez de|invece (?:di"
+        rf"|che)|em vez de|in plaats van"
+        rf"|zamiast|вместо|an?statt|anstelle von|statt)\s{{1,9}}(?P<old>.{{2,80}}?){_END}",
+        re.IGNORECASE,
+    ),
     regex(
         r"\b(?:switch\w{0,30}|mov\w{1,30}|migrat\w{1,30}|chang\w{1,30})\s{1,9}(?:\w{1,30}\s{1,9}){0,4}?"
         r"from\s{1,9}(?P<old>.{2,60}?)\s{1,9}to\b",
@@ -141,6 +147,7 @@ class Subject:
         permits: It allows something.
         corrects: It says itself that it changes something.
         skeleton: Its words with every number as a placeholder, with ``numbers``.
+        shape: How it is compared word by word.
         numbers: See ``skeleton``; each with the word after it.
 
     """
@@ -155,6 +162,7 @@ class Subject:
     no_longer: bool = False
     permits: bool = False
     corrects: bool = False
+    shape: Shape | None = None
     skeleton: str = ""
     numbers: tuple[tuple[str, str], ...] = ()
 
@@ -179,6 +187,7 @@ def subject_of(text: str) -> Subject:
         no_longer=bool(_NO_LONGER.search(plain)),
         permits=bool(_PERMITTED.search(plain)),
         corrects=bool(_CORRECTS.search(plain) or phrases.LASTING.search(plain) or phrases.CORRECTS.search(plain)),
+        shape=shape_of(plain),
         skeleton=skeleton,
         numbers=numbers,
     )
@@ -206,7 +215,7 @@ def supersedes(new: Subject, old: Subject) -> float:
 
     At 1 it certainly does, and may retract several; below, only the likeliest one is meant.
     """
-    if _replaces(new, old) or _sets_otherwise(new, old) or _counts_otherwise(new, old):
+    if _replaces(new, old) or _sets_otherwise(new, old) or _counts_otherwise(new, old) or _restates(new, old):
         return 1.0
     return max(_takes_back(new, old), _turns_round(new, old), _corrects(new, old))
 
@@ -249,6 +258,11 @@ def are_of_one_mould(new: Subject, old: Subject) -> bool:
         change for change, *_ in difflib.SequenceMatcher(None, old.order, new.order, autojunk=False).get_opcodes()
     ]
     return changes.count("replace") >= _FEW and not {"insert", "delete"} & set(changes)
+
+
+def are_elsewhere(new: Subject, old: Subject) -> bool:
+    """Return whether each begins with what the other does not mention."""
+    return new.shape is not None and old.shape is not None and are_of_other_things(new.shape, old.shape, _same)
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
@@ -319,12 +333,16 @@ def _numbers_in(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
     return tuple(numbers), skeleton
 
 
+def _restates(new: Subject, old: Subject) -> bool:
+    return new.shape is not None and old.shape is not None and restates(new.shape, old.shape, _same)
+
+
 def _replaces(new: Subject, old: Subject) -> bool:
     """Return whether it names what the earlier one chose as not to be used any more."""
     for dropped in new.dropped:
         if not dropped <= old.words or old.negative:
             continue
-        others = (old.words - dropped) & new.words
+        others = any(_is_in(word, new.words) for word in old.words - dropped)
         if dropped & old.chosen or others or _FEW * len(dropped) >= len(old.words):
             return True
     return False
@@ -385,7 +403,7 @@ def _turns_round(new: Subject, old: Subject) -> float:
 
 
 def _corrects(new: Subject, old: Subject) -> float:
-    if not new.corrects:
+    if not new.corrects or are_elsewhere(new, old):
         return 0.0
     both, shared = new.words | old.words, len(new.words & old.words)
     alike, overlap = shared / len(both) if both else 0.0, shared / len(new.words) if new.words else 0.0

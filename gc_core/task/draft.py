@@ -8,7 +8,15 @@ from typing import TypeVar
 import attrs
 
 from gc_core.task import values
-from gc_core.task.contradictions import Subject, are_of_one_mould, subject_of, supersedes, topic_among, withdrawn_among
+from gc_core.task.contradictions import (
+    Subject,
+    are_elsewhere,
+    are_of_one_mould,
+    subject_of,
+    supersedes,
+    topic_among,
+    withdrawn_among,
+)
 from gc_core.task.strength import is_strong, strength_of
 from gc_core.task.values import (
     Constraint,
@@ -25,7 +33,7 @@ from gc_core.task.values import (
     ToolStats,
     WaitingCall,
 )
-from gc_core.task.withdrawals import Withdrawal
+from gc_core.task.withdrawals import Withdrawal, withdrawal_in
 from gc_core.values.items import number_of
 from gc_core.values.patterns import regex
 
@@ -275,7 +283,8 @@ def _said_before(entries: list[D], new: D) -> int | None:
 def _only_takes_back(subject: Subject, text: str) -> bool:
     """Return whether a sentence itself demands nothing."""
     if subject.topic:
-        return not subject.chosen
+        withdrawn = withdrawal_in(text)
+        return not subject.chosen and not (withdrawn and withdrawn.instead)
     return subject.permits and not subject.negative and not is_strong(text)
 
 
@@ -295,7 +304,8 @@ def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
     """Return the demand that a correction refers to: it shares words with it that hardly any other demand has."""
     subjects = [subject_of(demand.text) for demand in demands]
     found = topic_among(subject.words, [each.words for each in subjects])
-    return [] if found is None or are_of_one_mould(subject, subjects[found]) else [demands[found]]
+    other = found is None or are_of_one_mould(subject, subjects[found]) or are_elsewhere(subject, subjects[found])
+    return [] if other else [demands[found]]
 
 
 def _mark(entries: list[D], superseded: Demand, item: str) -> None:

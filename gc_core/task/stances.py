@@ -21,7 +21,7 @@ _ATTRIBUTED: Final = regex(
     r"|legend has it|tradition (?:has it|says))\b"
     r"|i(?:'ve| have)? (?:once )?(?:read|heard|saw|was told|came across)\b.{0,60}\b(?:that|to|never|always|must|should"
     r"|claim\w{0,3}|say\w{0,3})\b"
-    r"|(?:according to|per|as per|judging by|in the words of) (?!our\b|my\b|(?:the )?(?:law|regulations?)\b)"
+    r"|(?:according to|as per|judging by|in the words of) (?!our\b|my\b|(?:the )?(?:law|regulations?)\b)"
     r"|in (?:the|his|her|their|some|an?)(?: [\w'-]+){1,4},? (?:it says|one reads|you read|it (?:is|was) (?:said"
     r"|written))"
     # Third persons whose opinion or advice follows.

@@ -180,7 +180,8 @@ _FRAME: Final = regex(
 
 
 _DEPENDENT: Final = regex(
-    r"^\W*+(?:(?:before|because|since|when|if|that|which|as|what|unless|until|while|was|dass|weil|bevor|wenn|ob|die"
+    r"^\W*+(?:(?:before|because|since|when|if|that|which|as(?! long)|what|unless|until|while|was|dass|weil|bevor"
+    r"|wenn|ob|die"
     r"|der|das|que|qu'|ce que"
     r"|avant|parce|porque|antes|lo que|o que|che|perché|prima|wat|dat|omdat|voordat|co|że|zanim|bo|что|потому|прежде"
     r"|чтобы)\b|wegen )",

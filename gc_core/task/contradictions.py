@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from gc_core.task import rule_phrases as phrases
-from gc_core.task.restatements import Shape, are_of_other_things, restates, shape_of
+from gc_core.task.restatements import Shape, are_of_other_things, is_among, restates, shape_of
 from gc_core.task.withdrawals import Withdrawal
 from gc_core.values.patterns import regex
 
@@ -122,7 +122,6 @@ _CODE_LIKE = regex(r"[`'\"/_]|\w\.\w|\d|^[A-Z]{2,}\b")
 _SHORT_VALUE = 3
 _FEW = 2
 _ROOT = 3
-_SHORTEST_ROOT, _ENDING, _LONGEST_ENDING = 4, 2, 5
 _MOULD = 4
 """The least significant words of a sentence of which two positions are not all of it."""
 
@@ -240,7 +239,7 @@ def withdrawn_among(withdrawn: Withdrawal, texts: Sequence[str]) -> int | None:
     named = {word for word in meaning(withdrawn.named.replace("-", " ")) if len(word) >= _ROOT or not word.isascii()}
     if not named:
         return len(texts) - 1 if texts and not withdrawn.named else None
-    shares = [sum(_is_in(word, meaning(text.replace("-", " "))) for word in named) for text in texts]
+    shares = [sum(is_among(word, meaning(text.replace("-", " "))) for word in named) for text in texts]
     best = max(range(len(texts)), key=lambda place: (shares[place], place), default=None)
     return best if best is not None and shares[best] >= max(1, _HALF * len(named)) else None
 
@@ -262,23 +261,10 @@ def are_of_one_mould(new: Subject, old: Subject) -> bool:
 
 def are_elsewhere(new: Subject, old: Subject) -> bool:
     """Return whether each begins with what the other does not mention."""
-    return new.shape is not None and old.shape is not None and are_of_other_things(new.shape, old.shape, _same)
+    return new.shape is not None and old.shape is not None and are_of_other_things(new.shape, old.shape)
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
-
-
-def _is_in(word: str, words: Iterable[str]) -> bool:
-    """Return whether a word is among others, in whatever form: a common beginning is enough."""
-    return any(_same(word, other) for other in words)
-
-
-def _same(word: str, other: str) -> bool:
-    if word == other:
-        return True
-    least = min(len(word), len(other))
-    root = max(_SHORTEST_ROOT, least - _ENDING)
-    return least >= _SHORTEST_ROOT and word[:root] == other[:root] and abs(len(word) - len(other)) <= _LONGEST_ENDING
 
 
 def _stem(word: str) -> str:
@@ -334,7 +320,7 @@ def _numbers_in(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
 
 
 def _restates(new: Subject, old: Subject) -> bool:
-    return new.shape is not None and old.shape is not None and restates(new.shape, old.shape, _same)
+    return new.shape is not None and old.shape is not None and restates(new.shape, old.shape)
 
 
 def _replaces(new: Subject, old: Subject) -> bool:
@@ -342,7 +328,7 @@ def _replaces(new: Subject, old: Subject) -> bool:
     for dropped in new.dropped:
         if not dropped <= old.words or old.negative:
             continue
-        others = any(_is_in(word, new.words) for word in old.words - dropped)
+        others = any(is_among(word, new.words) for word in old.words - dropped)
         if dropped & old.chosen or others or _FEW * len(dropped) >= len(old.words):
             return True
     return False

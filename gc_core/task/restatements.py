@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import attrs
@@ -78,6 +78,7 @@ _NAMED: Final = regex(r"\s(?P<by>\w{1,7}) (?P<name>[A-ZÀ-ÖØ-ÞА-ЯĄĆĘŁŚ
 _COUNTED: Final = _set("issue issues pr step task section test case page line item ticket phase chapter")
 """Words whose number names a thing."""
 
+_SHORTEST_ROOT, _ENDING, _LONGEST_ENDING = 4, 2, 5
 _MOST_VALUE, _MOST_TAIL, _MOST_DENSE, _FEW_DENSE = 4, 1, 6, 3
 
 
@@ -120,20 +121,25 @@ def shape_of(text: str) -> Shape:
     )
 
 
-def restates(new: Shape, old: Shape, same: Callable[[str, str], bool]) -> bool:
+def restates(new: Shape, old: Shape) -> bool:
     """Return whether the newer of two sentences gives the same thing another value."""
     if new.negative != old.negative or new.words == old.words:
         return False
     if new.dense and old.dense:
         return _differ_in_letters(new.dense, old.dense)
-    return _differ_in_value(new, old) or _is_of_same_thing(new, old, same)
+    return _differ_in_value(new, old) or _is_of_same_thing(new, old)
 
 
-def are_of_other_things(new: Shape, old: Shape, same: Callable[[str, str], bool]) -> bool:
+def are_of_other_things(new: Shape, old: Shape) -> bool:
     """Return whether each begins with what the other does not mention."""
     if not new.lead or not old.lead or new.dense or old.dense or new.orders:
         return False
-    return not _shares(new.lead, old.words, same) and not _shares(old.lead, new.words, same)
+    return not _shares(new.lead, old.words) and not _shares(old.lead, new.words)
+
+
+def is_among(word: str, words: Iterable[str]) -> bool:
+    """Return whether a word is among others, in whatever form: a common beginning is enough."""
+    return any(_same(word, other) for other in words)
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
@@ -212,17 +218,25 @@ def _differ_in_letters(new: str, old: str) -> bool:
     return before >= _FEW_DENSE and all(0 < spot <= _MOST_DENSE for spot in spots)
 
 
-def _is_of_same_thing(new: Shape, old: Shape, same: Callable[[str, str], bool]) -> bool:
+def _is_of_same_thing(new: Shape, old: Shape) -> bool:
     """Return whether what one begins with is in the other, and both give another value of the same kind."""
     if not any(kind == was and value != known for value, kind in new.values for known, was in old.values):
         return False
     if set(new.values) & set(old.values):
         return False
     return any(
-        one.lead and not one.orders and all(any(same(word, each) for each in other.words) for word in one.lead)
+        one.lead and not one.orders and all(is_among(word, other.words) for word in one.lead)
         for one, other in ((new, old), (old, new))
     )
 
 
-def _shares(lead: Iterable[str], words: Sequence[str], same: Callable[[str, str], bool]) -> bool:
-    return any(same(word, each) for word in lead for each in words)
+def _shares(lead: Iterable[str], words: Sequence[str]) -> bool:
+    return any(is_among(word, words) for word in lead)
+
+
+def _same(word: str, other: str) -> bool:
+    if word == other:
+        return True
+    least = min(len(word), len(other))
+    root = max(_SHORTEST_ROOT, least - _ENDING)
+    return least >= _SHORTEST_ROOT and word[:root] == other[:root] and abs(len(word) - len(other)) <= _LONGEST_ENDING

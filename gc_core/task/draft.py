@@ -304,8 +304,9 @@ def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
     """Return the demand that a correction refers to: it shares words with it that hardly any other demand has."""
     subjects = [subject_of(demand.text) for demand in demands]
     found = topic_among(subject.words, [each.words for each in subjects])
-    other = found is None or are_of_one_mould(subject, subjects[found]) or are_elsewhere(subject, subjects[found])
-    return [] if other else [demands[found]]
+    if found is None or are_of_one_mould(subject, subjects[found]) or are_elsewhere(subject, subjects[found]):
+        return []
+    return [demands[found]]
 
 
 def _mark(entries: list[D], superseded: Demand, item: str) -> None:

@@ -52,6 +52,7 @@ ONE_STEP: Final = regex(
     r"|has|have|goes?|gets?|stays?|belongs?|needs?|comes?|always|never|holds?)\b)|(?!use |keep |leave )[a-z]+ (?:the"
     r"|that|this|these|those) .{2,80}, please\W*$"
     r"|(?!use |keep |leave |in |on |at |for |with )[a-z]+ (?:the|that|this) \w+ (?:up|out|down|back)(?: to| and|\W*$)"
+    r"|(?:let me have|put me|throw out|dig out|draw up) \w+"
     # Clitics for the speaker: of Romance languages, and German.
     r"|\w{3,}-(?:moi|nous|me|mos|nos)\b(?! (?:avant|antes|quand|toujours|sempre|siempre))"
     r"|\w*[áéíó]\w{1,4}[ae]n?me(?:lo|la)?\b"
@@ -80,6 +81,8 @@ ONE_STEP: Final = regex(
     r"|(?:hernoem|zet|draai|verplaats|plaats|installeer|converteer|vertaal|publiceer|haal|kopieer|plak|print"
     r"|herstart|sluit|ververs|sorteer"
     r"|lees|breng|werk|vervang|laad) (?:de|het|deze|dit|een|alle|me|mij)\b"
+    r"|(?!die |das |der |den |halt|lass|lege? |nur |bei |mit )\w+ (?:die|das|den) .{2,60} (?:auf|ab|an|aus|ein|um"
+    r"|weg|zusammen|zurück|raus|rein|hin)\W*$"
     # Of other verbs, by their endings and a definite object in the singular.
     r"|(?!toda|tutta|cada|sobre|entre|durante|desde|ante|sempre|siempre|usa|deja|respeta|firma|utiliza|evita|lascia"
     r"|rispetta|fuera|hacia|bajo|contra|como|come|prima"
@@ -126,6 +129,11 @@ MOMENT: Final = regex(
     r"|\b(?:noch (?:nicht|kein\w{0,2})|bisher|pas encore|n'(?:a|ont) encore|todavía|aún no|ainda não|ainda\W*$"
     r"|ancora\W*$|non (?:\w+ )?ancora|ha ancora|nog (?:niet|geen)|heeft al"
     r"|jeszcze nie|пока (?:не|никто)|ещё не|henüz)\b|(?:还|还都)没|まだ.{1,20}ません|아직"
+    r"|^(?!.{0,120}\b(?:if|when|once|until|after|who|that|which|must|always|never|has to|have to)\b)\W*+(?:every"
+    r"|each|all|none|both|no one|nobody|it|the last)\b(?! time).{0,60}?"
+    r" (?:(?:was|were) \w+(?:ed|en|wn)\b|went\b|came\b|took\b|(?:has|have) (?:heard|seen|touched|said|told"
+    r"|\w{3,}ed)\b)|\b(?:sind|ist) (?:raus|fertig|durch|erledigt)\W*$"
+    r"|\bneeds? another\b|\b(?:is|are) (?:out of|halfway)\b|\bonly halfway\b"
     # It is so here and now.
     r"|(?<=\w )(?:on my (?:machine|laptop|side|end|box|computer|branch)|bei mir|chez moi|en mi (?:máquina|equipo"
     r"|lado)|sulla mia macchina|na minha máquina"

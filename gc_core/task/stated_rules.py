@@ -113,6 +113,9 @@ _EACH = regex(
 )
 
 
+_AT_HAND = regex(r"\b(?:the|this|these|those|it)\b", re.IGNORECASE)
+
+
 class Form(enum.IntEnum):
     """The form of a statement, the most binding first."""
 
@@ -337,8 +340,17 @@ def _ordered(plain: str, form: Form | None) -> Form | None:
         and (_is_general(plain, form) or not _DEFINITE.match(rest))
     ):
         return _at_least(form, Form.ORDER)
-    again = phrases.GENERAL.search(plain) and not phrases.THIS_ONE.search(rest) and not phrases.DEICTIC.search(rest)
+    again = (
+        (phrases.GENERAL.search(plain) or _is_of_each(rest))
+        and not phrases.THIS_ONE.search(rest)
+        and not phrases.DEICTIC.search(rest)
+    )
     return _at_least(form, Form.ORDER) if again else None
+
+
+def _is_of_each(rest: str) -> bool:
+    """Return whether an order is for each of a kind, and names nothing at hand."""
+    return _EACH.match(rest) is not None and _AT_HAND.search(rest) is None
 
 
 def _is_general(plain: str, form: Form | None) -> bool:

@@ -23,7 +23,8 @@ _RULE = (
     r"|comment|point|idea|preference|wish"
 )
 _REGEL = (
-    r"(?:\w*(?:regel|verbot|vorgabe|pflicht|sperre|grenze|beschränkung|anweisung|bedingung|limit|vorschrift|ansage)n?)"
+    r"(?:\w*(?:regel|ordnung|verbot|vorgabe|pflicht|sperre|grenze|beschränkung|anweisung|bedingung|limit|vorschrift"
+    r"|ansage)n?)"
 )
 _REGLE = r"(?:règle|consigne|interdiction|limite|obligation|restriction|exigence|contrainte)s?"
 _REGLA = (
@@ -76,11 +77,13 @@ _ENDED: Final = regex(
     r"|have been|got|gets|'s)"
     r" (?:hereby |now |all |officially |since )?(?:lifted|void|off(?! limits)|over|gone|history|cancell?ed|obsolete"
     r"|dropped|withdrawn"
-    r"|abolished|suspended|out(?! of)|dead|moot|scrapped|repealed|revoked|no more|rescinded|removed|ended|expired)"
-    r"|can (?:be (?:dropped|lifted|ignored|scrapped)|go)\W*$|(?:is|was) a joke|goes away|expired"
+    r"|abolished|waived|suspended|out(?! of)|dead|moot|scrapped|repealed|revoked|no more|rescinded|removed|ended"
+    r"|expired)"
+    r"|can (?:be (?:dropped|lifted|ignored|scrapped)|go)\W*$|(?:is|was) a joke|goes away|falls away|expired"
     r"|ended|consider it (?:gone|dropped|lifted|void))\b"
     rf"|\bno more (?:\w+ ){{0,2}}(?:{_RULE})\b"
-    rf"|\b{_REGEL}\b.{{0,60}}?\b(?:gilt nicht mehr|gelten nicht mehr|ist (?:aufgehoben|hinfällig|weg|vom tisch|passé"
+    rf"|\b{_REGEL}\b.{{0,60}}?\b(?:gilt nicht mehr|gelten nicht mehr|ist (?:abgeschafft|aufgehoben|hinfällig|weg"
+    rf"|vom tisch|passé"
     rf"|gestrichen|vorbei)"
     r"|entfällt|fällt weg|(?:kann|darf|mag|kan) weg|sind (?:aufgehoben|hinfällig)|geldt niet meer|gelden niet meer"
     r"|is (?:opgeheven|van de baan"
@@ -112,7 +115,10 @@ _ENDED: Final = regex(
 """A rule is said to be over."""
 
 _NEEDLESS: Final = regex(
-    r"\b(?:ya no|já não|non) (?:importa|interessa|conta)\b|\bnon importa più\b|\bist (?:jetzt |mir )?(?:egal"
+    r"\bbestehe? ich nicht (?:mehr|länger)\b|\bne (?:tiens|insiste) plus\b|\bya no insisto\b|\bnon insisto più\b"
+    r"|\bjá não insisto\b|\bsta ik niet meer\b"
+    r"|\b(?:больше|уже) не настаиваю\b|\bjuż nie (?:nalegam|upieram)\b|\bcan stop \w+ing\b"
+    r"|\b(?:ya no|já não|non) (?:importa|interessa|conta)\b|\bnon importa più\b|\bist (?:jetzt |mir )?(?:egal"
     r"|hinfällig)\b|\bn'(?:a|ont) plus d'importance\b"
     r"|(?:の件|の話|の決まり)は.{0,8}(?:なし|もういい)|不用管了|就算了|\bkuralını (?:kaldırdım|kaldırıyorum|iptal)\b"
     r"|\b(?:(?:you|we|they|one|nobody|it|there)(?:'s| is)? )?(?:don't|do not|doesn't|does not|needn't|need not"

@@ -288,6 +288,68 @@ def test_a_short_answer_to_a_question_of_the_agent_states_nothing():
     assert [each.form for each in sentences_in("Never touch that one.", asked=True)] == [Form.NORM]
 
 
+ADOPTED = [
+    "Anna thinks the totals go on top, so please put them on top.",
+    "As the guide says, headings are in sentence case.",
+    "Our handbook says gloves at all times.",
+    "If a test fails, it must be fixed first.",
+    "It would be great if every chart had a title.",
+    "The client has told us that every photo must show the logo.",
+]
+
+
+@pytest.mark.parametrize("text", ADOPTED)
+def test_what_the_user_adopts_or_wishes_is_a_rule_no_matter_who_said_it(text):
+    assert stated([text])
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        ("quoted rule", 0.1),
+        ("taken back", 0.1),
+        ("hypothetical", 0.1),
+        ("one-time request", 0.15),
+        ("status", 0.16),
+        ("pasted", 0.1),
+    ],
+)
+def test_of_the_development_set_little_is_taken_that_lays_nothing_down(kind, most):
+    texts = [said.text for said in wordings("development") if said.kind == kind]
+    assert share(stated([text]) for text in texts) <= most
+
+
+def test_of_the_development_set_the_rules_are_known():
+    rules = [said for said in wordings("development") if said.is_rule]
+    assert share(is_known(said.marker, stated([said.text])) for said in rules) >= 0.94
+
+
+def test_a_rule_that_is_taken_back_leaves_the_state():
+    for row in rows("development"):
+        if row["id"].startswith("w"):
+            assert stated([row["old"]["text"], row["new"]["text"]]) == []
+
+
+def test_a_rule_that_is_taken_back_takes_no_other_one_along():
+    others = ["Labels are blue.", "Deliveries come through the back gate."]
+    assert stated([*others, "Use tabs everywhere.", "Forget what I said about tabs."]) == others
+
+
+def test_never_mind_takes_back_what_the_same_message_says_and_nothing_of_an_earlier_one():
+    assert stated(["Labels are blue. Oh, never mind."]) == []
+    assert stated(["Labels are blue.", "Never mind."]) == ["Labels are blue."]
+
+
+@pytest.mark.parametrize(("half", "floor"), [("tune", 0.6), ("development", 0.85)])
+def test_most_later_statements_about_the_same_thing_replace_the_earlier_one(half, floor):
+    pairs = [row for row in rows(half) if row["id"].startswith("s")]
+    found = [(stated([row["old"]["text"], row["new"]["text"]]), row) for row in pairs]
+    replaced = [
+        is_known(row["new"]["marker"], known) and not is_known(row["old"]["marker"], known) for known, row in found
+    ]
+    assert share(replaced) >= floor
+
+
 RERUNS = [
     ("pytest -q", "pytest tests/test_a.py::test_b -x", True),
     ("cd app && pytest tests/test_a.py 2>&1 | tail -5", "pytest tests/test_a.py::test_b", True),

@@ -8,6 +8,7 @@ mood in it. Every pattern begins at a fixed place or word and has bounded repeat
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
@@ -252,8 +253,9 @@ _CONDITIONAL: Final = regex(
 """What would be: the conditional, except of what ought to be."""
 
 
+@functools.lru_cache(maxsize=4_096)
 def is_unadopted(plain: str) -> bool:
-    """Return whether a sentence is someone else's, or of what is only imagined."""
+    """Return whether a sentence is someone else's, or of what is only imagined; cached."""
     return is_attributed(plain) or is_imagined(plain)
 
 

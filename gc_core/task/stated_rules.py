@@ -248,7 +248,7 @@ def _own_lines(lines: list[str]) -> Iterator[str]:
 def _sentence(text: str) -> Sentence:
     """Return a sentence with its form, or what it states after a colon or a dash."""
     form = form_of(text)
-    other = wording.asks(text) or phrases.DOCUMENT.search(text) or stances.is_unadopted(wording.straight(text))
+    other = form is None and _is_of_others(text)
     cut = _CLAUSE.search(text) if form is None and not other else None
     if cut and not phrases.REQUESTS.search(text[: cut.start()]):
         rest = text[cut.end() :].strip()
@@ -259,6 +259,12 @@ def _sentence(text: str) -> Sentence:
     if form is Form.STATEMENT and len(text) > STATEMENT_CHARS:
         form = None
     return Sentence(text, form)
+
+
+def _is_of_others(text: str) -> bool:
+    """Return whether it is a question, a document's, someone else's or imagined: no part of it is a rule."""
+    asked = wording.asks(text) or phrases.DOCUMENT.search(text) is not None
+    return asked or stances.is_unadopted(wording.straight(text))
 
 
 def _concluded(text: str) -> Form | None:

@@ -340,14 +340,13 @@ def test_never_mind_takes_back_what_the_same_message_says_and_nothing_of_an_earl
     assert stated(["Labels are blue.", "Never mind."]) == ["Labels are blue."]
 
 
-@pytest.mark.parametrize(("half", "floor"), [("tune", 0.6), ("development", 0.85)])
-def test_most_later_statements_about_the_same_thing_replace_the_earlier_one(half, floor):
-    pairs = [row for row in rows(half) if row["id"].startswith("s")]
+@pytest.mark.parametrize("half", ["tune", "development"])
+def test_a_similar_statement_about_another_thing_replaces_nothing(half):
+    """A rule that is dropped wrongly costs more than one that stays beside its newer version."""
+    pairs = [row for row in rows(half) if row["id"].startswith("p")]
     found = [(stated([row["old"]["text"], row["new"]["text"]]), row) for row in pairs]
-    replaced = [
-        is_known(row["new"]["marker"], known) and not is_known(row["old"]["marker"], known) for known, row in found
-    ]
-    assert share(replaced) >= floor
+    kept = [is_known(row["old"]["marker"], known) for known, row in found]
+    assert share(kept) >= 0.94
 
 
 RERUNS = [

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from gc_core.task import rule_phrases as phrases
-from gc_core.task.restatements import Shape, are_of_other_things, is_among, restates, shape_of
+from gc_core.task.openings import Opening, are_of_other_things, is_among, opening_of
 from gc_core.task.withdrawals import Withdrawal
 from gc_core.values.patterns import regex
 
@@ -146,7 +146,7 @@ class Subject:
         permits: It allows something.
         corrects: It says itself that it changes something.
         skeleton: Its words with every number as a placeholder, with ``numbers``.
-        shape: How it is compared word by word.
+        opening: What it begins with.
         numbers: See ``skeleton``; each with the word after it.
 
     """
@@ -161,7 +161,7 @@ class Subject:
     no_longer: bool = False
     permits: bool = False
     corrects: bool = False
-    shape: Shape | None = None
+    opening: Opening | None = None
     skeleton: str = ""
     numbers: tuple[tuple[str, str], ...] = ()
 
@@ -186,7 +186,7 @@ def subject_of(text: str) -> Subject:
         no_longer=bool(_NO_LONGER.search(plain)),
         permits=bool(_PERMITTED.search(plain)),
         corrects=bool(_CORRECTS.search(plain) or phrases.LASTING.search(plain) or phrases.CORRECTS.search(plain)),
-        shape=shape_of(plain),
+        opening=opening_of(plain),
         skeleton=skeleton,
         numbers=numbers,
     )
@@ -214,7 +214,7 @@ def supersedes(new: Subject, old: Subject) -> float:
 
     At 1 it certainly does, and may retract several; below, only the likeliest one is meant.
     """
-    if _replaces(new, old) or _sets_otherwise(new, old) or _counts_otherwise(new, old) or _restates(new, old):
+    if _replaces(new, old) or _sets_otherwise(new, old) or _counts_otherwise(new, old):
         return 1.0
     return max(_takes_back(new, old), _turns_round(new, old), _corrects(new, old))
 
@@ -261,7 +261,7 @@ def are_of_one_mould(new: Subject, old: Subject) -> bool:
 
 def are_elsewhere(new: Subject, old: Subject) -> bool:
     """Return whether each begins with what the other does not mention."""
-    return new.shape is not None and old.shape is not None and are_of_other_things(new.shape, old.shape)
+    return new.opening is not None and old.opening is not None and are_of_other_things(new.opening, old.opening)
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
@@ -317,10 +317,6 @@ def _numbers_in(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
     parts.append(text[place:])
     skeleton = " ".join(sorted(meaning(" ".join(parts)))) if numbers else ""
     return tuple(numbers), skeleton
-
-
-def _restates(new: Subject, old: Subject) -> bool:
-    return new.shape is not None and old.shape is not None and restates(new.shape, old.shape)
 
 
 def _replaces(new: Subject, old: Subject) -> bool:

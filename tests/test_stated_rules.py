@@ -344,8 +344,8 @@ def test_never_mind_takes_back_what_the_same_message_says_and_nothing_of_an_earl
 def test_a_similar_statement_about_another_thing_replaces_nothing(half):
     """A rule that is dropped wrongly costs more than one that stays beside its newer version."""
     pairs = [row for row in rows(half) if row["id"].startswith("p")]
-    found = [(stated([row["old"]["text"], row["new"]["text"]]), row) for row in pairs]
-    kept = [is_known(row["old"]["marker"], known) for known, row in found]
+    found = [(stated([row["first"]["text"], row["second"]["text"]]), row) for row in pairs]
+    kept = [is_known(row["first"]["marker"], known) for known, row in found]
     assert share(kept) >= 0.94
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import attrs
 import httpx2
 import pytest
 import structlog
@@ -11,6 +12,7 @@ from gc_gateway.settings import Settings
 from tests.support.standin import StandIn
 
 HEADERS = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", "X-Claude-Code-Session-Id": "s1"}
+GEMINI = {"x-goog-api-key": "key-1"}
 TOOLS = [{"name": "bash", "description": "Runs.", "input_schema": {"type": "object"}}]
 
 
@@ -113,3 +115,18 @@ def test_a_stream_is_logged_when_it_has_ended(logged, settings, provider):
         response.read()
     (line,) = lines_of(logged)
     assert line["ms"] >= 20
+
+
+def test_a_question_in_a_schema_that_fits_by_its_tokens_begins_no_lane(logged, settings):
+    """Gemini CLI asks so whether it goes round in circles, with the last messages of its conversation."""
+    settings = attrs.evolve(settings, token="")
+    answers = {"responseMimeType": "application/json", "responseJsonSchema": {"type": "object", "properties": {}}}
+    kinds = []
+    for words in (300, 2_500, 9_000):  # of four letters and more: 2,500 have more bytes than half of the window tokens
+        contents = [{"role": "user", "parts": [{"text": "word " * words}]}]
+        with running(settings) as (url, gateway), httpx2.Client(trust_env=False, headers=GEMINI) as client:
+            path = "/v1beta/models/gemini-3-flash:generateContent"
+            answer = client.post(f"{url}{path}", json={"contents": contents, "generationConfig": answers})
+            assert answer.status_code == 200
+            kinds.append((lines_of(logged)[-1]["kind"], len(gateway.lanes.open)))
+    assert kinds == [("aside", 0), ("aside", 0), ("turn", 1)]

@@ -6,7 +6,7 @@ import contextlib
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -14,6 +14,7 @@ from gc_core import ContextOverflowError, GCError, Request
 from gc_core.errors import MessageError
 from gc_core.isolation import isolated
 from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for
 from gc_core.values.loggers import logger
 from gc_gateway.bodies import dumped
 from gc_gateway.dialects import Content, Dialect
@@ -25,6 +26,9 @@ from gc_gateway.request_log import RequestLine, noted
 from gc_gateway.settings import Settings
 
 _log = logger("gc_gateway")
+
+_MOST_BYTES_PER_TOKEN: Final = 8
+"""Texts have fewer: longer bodies are not counted, because they do not fit."""
 
 
 @attrs.frozen(kw_only=True)
@@ -165,13 +169,12 @@ class Collecting:
     def _begins_nothing(self, turn: Turn, window: int) -> bool:
         """
         True for a request that fits, and asks for something where there is no conversation yet: a title, or as Gemini
-        CLI in a schema which model is to answer. In bytes, because no token has less than one; at most half of the
-        window is kept free for the reply.
+        CLI in a schema which model is to answer, or whether it goes round in circles.
         """
         content, lane = turn.content, turn.lane
         routes = content.has_schema and not content.tools and not lane.name
-        fits = turn.bytes <= window // 2
-        return (routes or begins_aside(lane, content)) and fits and not self._lanes.known(lane, content)
+        begins = (routes or begins_aside(lane, content)) and not self._lanes.known(lane, content)
+        return begins and _fits(turn, window)
 
     def _body(self, turn: Turn, request: Request) -> bytes | None:
         """Return the body with the messages of a request; None where they are the client's own."""
@@ -210,6 +213,15 @@ class _Outcome:
 
     body: bytes | None = None
     tokens: int | None = None
+
+
+def _fits(turn: Turn, window: int) -> bool:
+    """True for a body within half of the window, the rest being the reply's. No token has less than one byte."""
+    half = window // 2
+    if turn.bytes <= half or turn.bytes > _MOST_BYTES_PER_TOKEN * half:
+        return turn.bytes <= half
+    counter = counter_for(turn.content.model or None, turn.dialect.format)
+    return counter.count(dumped(dict(turn.body)).decode("ascii")) <= half
 
 
 def _said(error: BaseException) -> str:

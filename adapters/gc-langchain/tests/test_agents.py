@@ -119,6 +119,19 @@ def test_without_a_checkpointer_each_conversation_has_its_own_session():
     assert not provider.refusals
 
 
+@pytest.mark.parametrize("nothing", ["", []])
+def test_a_tool_may_return_nothing(nothing):
+    def bash(command: str) -> str:  # noqa: ARG001 - the model's argument
+        """Run a command."""
+        return nothing
+
+    with LoopbackProvider(calls=3) as provider:
+        messages = run(create_agent(model_at(provider), [bash], middleware=[GCMiddleware(config_for(provider))]))
+    assert messages[-1].text == DONE
+    results = [each for seen in provider.generations for each in seen.messages if each["role"] == "tool"]
+    assert len(results) == 1 + 2 + 3
+
+
 # -- recall ------------------------------------------------------------------------------------------------------------
 
 

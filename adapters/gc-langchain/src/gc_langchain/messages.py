@@ -26,7 +26,9 @@ class LangChainMessages:
                 return _reply(message)
             case ToolMessage():
                 content = _content(message.content)
-                return None if content is None else {**_of("tool", content), "tool_call_id": message.tool_call_id}
+                if content is None:
+                    return None
+                return {"role": "tool", "content": content or "", "tool_call_id": message.tool_call_id}
             case HumanMessage():
                 return _of("user", _content(message.content))
             case SystemMessage():
@@ -47,7 +49,7 @@ class LangChainMessages:
 
 
 def _of(role: str, content: object) -> dict[str, Any] | None:
-    return {"role": role, "content": content} if content else None  # type: ignore[return-value]
+    return {"role": role, "content": content} if content else None
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from gc_adk.messages import Contents
 from google.adk.agents import LlmAgent
 from google.adk.apps import App
 from google.adk.models.google_llm import Gemini
+from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.agent_tool import AgentTool
 from google.genai.types import Blob, Content, FunctionCall, FunctionResponse, Part
@@ -108,6 +109,29 @@ def test_an_agent_that_is_a_tool_is_collected_too_and_apart_from_its_caller():
     assert not provider.refusals
     own = [seen for seen in provider.generations if "helper" in names_in(seen)]
     assert max(seen.tokens for seen in own) < 2_000  # the caller's requests have nothing of the helper's
+
+
+def unreachable(**more):
+    model = Gemini(model="gemini-2.5-flash", base_url="http://127.0.0.1:1")
+    return LlmAgent(name="reader", model=model, **more)
+
+
+def test_an_error_that_is_no_refusal_is_raised_as_without_the_plugin():
+    with pytest.raises(Exception, match="connect") as plain:  # noqa: PT011 - whichever the client has
+        run(App(name="files", root_agent=unreachable()))
+    plugin = GCPlugin()
+    with pytest.raises(type(plain.value)):
+        run(App(name="files", root_agent=unreachable(), plugins=[plugin]))
+    assert not plugin._calls
+
+
+def test_an_agents_own_callback_answers_an_error():
+    def answer(callback_context, llm_request, error):  # noqa: ARG001 - the kit's names
+        return LlmResponse(content=Content(role="model", parts=[Part(text="Later.")]))
+
+    agent = unreachable(on_model_error_callback=answer)
+    events = run(App(name="files", root_agent=agent, plugins=[GCPlugin()]))
+    assert events[-1].content.parts[0].text == "Later."
 
 
 class Answer(BaseModel):

@@ -129,12 +129,16 @@ class Lane(Generic[M]):
         Return fewer messages, after the provider refused those of ``fitted`` for their length. Raises any other error
         again, and ContextOverflowError when nothing more may be removed.
         """
-        read = format_named(self.session.format).refused_size
-        refusal = next((each for each in _with_causes(error) if read(each) is not None), None)
+        refusal = self.refusal(error)
         if refusal is None:
             raise error
         self.session.recover(refusal)
         return self.fitted(given)  # a run beside this one may have shown the session another list meanwhile
+
+    def refusal(self, error: BaseException) -> BaseException | None:
+        """Return the refusal for length that an error is, or was caused by; None for any other error."""
+        read = format_named(self.session.format).refused_size
+        return next((each for each in _with_causes(error) if read(each) is not None), None)
 
     def report(self, usage: Usage | None) -> None:
         """Take the usage that the provider reported for the last call; None for no report."""

@@ -61,9 +61,9 @@ class GCPlugin(BasePlugin):
         if self._recall is not None and RECALL.name not in llm_request.tools_dict:
             llm_request.append_tools([self._recall])
         key, call = _key(callback_context), _call(llm_request)
-        self._calls[key] = call
         with self._lanes.lane(key, call.model) as lane:
             llm_request.contents = await asyncio.to_thread(lane.fitted, call)
+        self._calls[key] = call
 
     async def after_model_callback(self, *, callback_context: CallbackContext, llm_response: LlmResponse) -> None:
         """Take the usage that the model reports."""
@@ -85,13 +85,16 @@ class GCPlugin(BasePlugin):
     ) -> LlmResponse | None:
         """After a refusal for length, collect and ask the model once more: the kit itself repeats no call."""
         key = _key(callback_context)
-        call = self._calls.get(key)
+        call = self._calls.pop(key, None)
         if call is None:
             return None
         with self._lanes.lane(key, call.model) as lane:
+            if lane.refusal(error) is None:
+                return None  # the kit raises it as it is, after other callbacks have seen it
             llm_request.contents = await asyncio.to_thread(lane.recovered, call, error)
         model = callback_context.get_invocation_context().agent.canonical_model
         responses = [response async for response in model.generate_content_async(llm_request)]
+        self._calls[key] = call
         return responses[-1]
 
     async def close(self) -> None:

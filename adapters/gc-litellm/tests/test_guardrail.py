@@ -1,7 +1,9 @@
 """The guardrail beside a gateway: conversations stay apart, and a gateway that is away holds nothing up."""
 
 import asyncio
+import http.server
 import json
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -57,3 +59,36 @@ def test_a_request_passes_as_it_came_where_no_gateway_answers(gateway):
     for url, token in (("http://127.0.0.1:1", TOKEN), (gateway, "another")):
         answer, given = sent(GCGuardrail(url, token, 9_000, guardrail_name="gc"), 16)
         assert answer is given
+
+
+class Other(http.server.BaseHTTPRequestHandler):
+    """Another program where the gateway was: it answers at once, or not in time."""
+
+    answer: bytes | None = b""
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        if self.answer is None:
+            self.server.released.wait(20)
+            return
+        self.send_response(200)
+        self.send_header("content-length", str(len(self.answer)))
+        self.end_headers()
+        self.wfile.write(self.answer)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize("said", [b"<html>It works!</html>", b"[1]", b"{}", b'{"messages": null}', None])
+def test_a_request_passes_as_it_came_where_something_else_answers(said, monkeypatch):
+    monkeypatch.setattr("gc_litellm.guardrail._SECONDS", 0.3)
+    handler = type("Answering", (Other,), {"answer": said})
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.released = threading.Event()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        answer, given = sent(GCGuardrail(url, guardrail_name="gc"), 2)
+        server.released.set()
+        server.shutdown()
+    assert answer is given

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import httpx
+from litellm.exceptions import Timeout
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.llms.custom_httpx.http_handler import get_async_httpx_client, httpxSpecialProvider
 
@@ -64,11 +65,12 @@ class GCGuardrail(CustomGuardrail):
         asked = self._asked(turn, lane)
         try:
             reply = await self._http.post(self._url, json=asked, headers=self._headers, timeout=_SECONDS)
-        except httpx.HTTPError as error:
+            messages = _messages_in(reply.json())
+        except (httpx.HTTPError, Timeout, ValueError, LookupError, TypeError) as error:
             said = error.response.text if isinstance(error, httpx.HTTPStatusError) else str(error)
             _log.warning("sent as it came", error=said[:500])
             return data
-        return dict(turn.with_messages(reply.json()["messages"]))
+        return dict(turn.with_messages(messages))
 
     def _asked(self, turn: Turn, lane: str) -> Mapping[str, Any]:
         call = turn.call
@@ -82,3 +84,11 @@ class GCGuardrail(CustomGuardrail):
             "lane": hashlib.blake2b(lane.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest(),
         }
         return {key: each for key, each in given.items() if each is not None}
+
+
+def _messages_in(answer: Any) -> list[Any]:
+    """Return the messages of a gateway's answer. Raises LookupError and TypeError for what is none."""
+    messages = answer["messages"]
+    if not isinstance(messages, list):
+        raise TypeError(f"messages = {type(messages).__name__}: expected a list")
+    return messages

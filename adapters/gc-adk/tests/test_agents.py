@@ -117,7 +117,7 @@ def unreachable(**more):
 
 
 def test_an_error_that_is_no_refusal_is_raised_as_without_the_plugin():
-    with pytest.raises(Exception, match="connect") as plain:  # noqa: PT011 - whichever the client has
+    with pytest.raises(Exception, match="connect") as plain:
         run(App(name="files", root_agent=unreachable()))
     plugin = GCPlugin()
     with pytest.raises(type(plain.value)):

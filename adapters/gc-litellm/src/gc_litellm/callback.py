@@ -97,7 +97,9 @@ class GCCallback(CustomLogger):
 
     async def async_log_failure_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:  # noqa: ARG002 - LiteLLM's signature
         """Learn from a refusal for length what the window is."""
-        key, turn = self._calls.pop(str(kwargs.get("litellm_call_id")), ("", None))
+        call = str(kwargs.get("litellm_call_id"))
+        key, turn = self._calls.get(call, ("", None))
+        self._forgotten(call)
         error = kwargs.get("exception")
         if turn is None or error is None or format_named(turn.format).refused_size(error) is None:
             return
@@ -118,15 +120,21 @@ class GCCallback(CustomLogger):
         self._calls[call] = (key, turn)
         self._newest[key] = call
         while len(self._calls) > _REMEMBERED:
-            old, (of, _) = self._calls.popitem(last=False)
-            if self._newest.get(of) == old:
-                del self._newest[of]
+            self._forgotten(next(iter(self._calls)))
+
+    def _forgotten(self, call: str) -> tuple[str, Turn | None]:
+        """Forget a call; return its conversation, and its turn if no newer one of the conversation was sent."""
+        key, turn = self._calls.pop(call, ("", None))
+        if self._newest.get(key) != call:
+            return key, None
+        del self._newest[key]
+        return key, turn
 
     def _report(self, call: str, usage: Any) -> None:
         """Take a report, unless a newer request of the conversation was sent: it would be taken for that one's."""
-        key, turn = self._calls.pop(call, ("", None))
+        key, turn = self._forgotten(call)
         counts = _counts(usage)
-        if turn is not None and counts is not None and self._newest.get(key) == call:
+        if turn is not None and counts is not None:
             with self._lanes[turn.format].lane(key, turn.call.model) as lane:
                 lane.report(counts)
 

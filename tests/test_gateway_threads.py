@@ -118,3 +118,25 @@ def test_a_lane_that_leaves_memory_as_a_request_asks_for_it_is_opened_for_it(set
     with ThreadPoolExecutor(12) as pool:
         assert [*pool.map(turns, range(12))] == [None] * 12
     lanes.close()
+
+
+def test_a_gateway_ends_although_a_request_is_still_inside_a_lane(settings):
+    """What a client left goes on in its thread."""
+    lanes, inside, goes_on = Lanes(settings), threading.Event(), threading.Event()
+
+    def request():
+        content = Content(messages=body_of("a", 1)["messages"])
+        with lanes.lane(LaneId(scope="s"), "anthropic", content):
+            inside.set()
+            assert goes_on.wait(20)
+
+    threads = [threading.Thread(target=request, daemon=True), threading.Thread(target=lanes.close, daemon=True)]
+    threads[0].start()
+    assert inside.wait(20)
+    threads[1].start()
+    threads[1].join(0.1)
+    goes_on.set()
+    for each in threads:
+        each.join(5)
+    assert not any(each.is_alive() for each in threads)
+    assert not lanes.open

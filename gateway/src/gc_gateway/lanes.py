@@ -291,11 +291,10 @@ class Lanes:
 
     def close(self) -> None:
         """Close all lanes."""
-        with self._mutex:
-            for lane in self._open.values():
-                with lane.lock:
+        for lane in self.open:
+            with lane.lock, self._mutex:  # in this order: a request inside takes the second one before it leaves
+                if self._open.pop(lane.key, None) is lane:
                     self._leave(lane)
-            self._open.clear()
 
     def totals(self) -> Counts:
         """Return what all lanes have done since the gateway started, including those that left memory."""

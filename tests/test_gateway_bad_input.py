@@ -1,6 +1,7 @@
 """What the gateway does with bad input of clients and upstreams, and with requests that want to go elsewhere."""
 
 import contextlib
+import gzip
 import json
 import socket
 import stat
@@ -321,6 +322,40 @@ def test_a_client_that_leaves_in_mid_stream_leaves_the_upstream_too_and_the_lane
         (lane,) = gateway.lanes.open
         assert not lane.lock.locked()
         assert lane.counts.calls == 1
+
+
+REFUSED = b'{"type": "error", "error": {"type": "invalid_request_error", "message": "top_k: too small"}}'
+
+
+def raw_answer(url, **headers):
+    """The bytes of an answer, and its encoding."""
+    with httpx2.stream(
+        "POST", f"{url}/v1/messages", json=HELLO, headers={**HEADERS, **headers}, trust_env=False
+    ) as answer:
+        return b"".join(answer.iter_raw()), answer.headers.get("content-encoding")
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip", "rot13"])
+def test_a_refusal_passes_as_it_came_in_whatever_encoding(settings, encoding):
+    sent = {"zstd": zstandard.compress, "gzip": gzip.compress}.get(encoding, lambda data: data[::-1])(REFUSED)
+    head = f"HTTP/1.1 400 Bad Request\r\ncontent-encoding: {encoding}\r\ncontent-length: {len(sent)}\r\n\r\n"
+    with before(Upstream(head.encode() + sent), settings) as gateway:
+        assert raw_answer(gateway.url, **{"accept-encoding": encoding}) == (sent, encoding)
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ("gzip, deflate, br, zstd", "gzip, deflate, zstd"),
+        ("br;q=1.0, gzip;q=0.8, *;q=0.1", "gzip;q=0.8"),
+        ("br", "identity"),
+        ("gzip,deflate", "gzip,deflate"),
+    ],
+)
+def test_a_turn_is_answered_in_an_encoding_that_can_be_read(provider, gateway, given, asked):
+    """Else no refusal for length would be understood, and no usage."""
+    posted(gateway.url, **{"accept-encoding": given})
+    assert provider.seen[-1].headers["accept-encoding"] == asked
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ from gc_gateway.page import Page
 from gc_gateway.request_log import RequestLine, RequestLog, line_of
 from gc_gateway.settings import Settings
 from gc_gateway.upstream import Forwarded, Upstream, passed_on, raw, received
-from gc_gateway.usage import UsageReader
+from gc_gateway.usage import UsageReader, decoded
 
 if TYPE_CHECKING:
     from gc_gateway.mcp_mount import Mount
@@ -239,14 +239,14 @@ class Gateway:
 
     async def _generated(self, outgoing: Forwarded, turn: Turn) -> Response:
         """Send a turn; a refusal for its length is answered by a second try, before the client sees it."""
+        outgoing = outgoing.readable()
         response = await self._upstream.send(outgoing)
         if response.status_code in _LENGTH:
-            answer = await response.aread()
-            body = await run_in_threadpool(self._collecting.recovered_body, turn, response.status_code, answer)
+            answer = b"".join([chunk async for chunk in raw(response)])
+            said = decoded(answer, response.headers.get("content-encoding", ""))
+            body = await run_in_threadpool(self._collecting.recovered_body, turn, response.status_code, said)
             if body is None:
-                headers = [pair for pair in passed_on(received(response)) if _is_kept(pair[0])]
-                return _with_headers(Response(answer, response.status_code), headers)
-            await response.aclose()
+                return _with_headers(Response(answer, response.status_code), passed_on(received(response)))
             response = await self._upstream.send(outgoing.with_body(body))
         return self._streamed(response, turn)
 
@@ -336,11 +336,6 @@ def _with_headers(response: Response, headers: Iterable[tuple[str, str]]) -> Res
 def _closing(error: RequestError) -> dict[str, str] | None:
     """Return a header that ends the connection where the rest of a body would come, which nobody reads."""
     return {"connection": "close"} if error.status == _TOO_LARGE else None
-
-
-def _is_kept(name: str) -> bool:
-    """True for headers that still describe a body that was read: it is no longer compressed."""
-    return name.lower() != "content-encoding"
 
 
 def _key_in(query: str) -> str:

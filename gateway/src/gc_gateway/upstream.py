@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Mapping
 import attrs
 import httpx2
 
+from gc_gateway.usage import READABLE
+
 _HOP = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer"}
     | {"transfer-encoding", "upgrade", "host", "content-length"}
@@ -41,6 +43,18 @@ class Forwarded:
         """Return it with another body, which is not compressed."""
         headers = tuple((name, value) for name, value in self.headers if name.lower() != "content-encoding")
         return attrs.evolve(self, body=body, headers=headers)
+
+    def readable(self) -> Forwarded:
+        """Return it without encodings of a reply that nobody here can read."""
+        headers = (
+            (name, _readable(value) if name.lower() == "accept-encoding" else value) for name, value in self.headers
+        )
+        return attrs.evolve(self, headers=tuple(headers))
+
+
+def _readable(codings: str) -> str:
+    kept = (each for each in codings.split(",") if each.partition(";")[0].strip().lower() in READABLE)
+    return ",".join(kept).strip() or "identity"
 
 
 def passed_on(headers: Mapping[str, str] | list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -7,6 +7,11 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import zstandard
+
+READABLE: Final = frozenset({"gzip", "x-gzip", "deflate", "zstd", "identity"})
+"""Encodings of a reply in which its usage, and a refusal for length, are read."""
+
 MOST_BYTES: Final = 8_000_000
 """Of a reply that is one JSON value, at most so much is kept to read its usage."""
 
@@ -32,7 +37,7 @@ class UsageReader:
             return
         try:
             self._rest += self._decode(chunk)
-        except zlib.error:
+        except (zlib.error, zstandard.ZstdError):
             self._decode = None
             return
         if self._streams:
@@ -69,6 +74,15 @@ def _reports(value: object) -> list[Mapping[str, Any]]:
     return [each for each in found if isinstance(each, Mapping)]
 
 
+def decoded(data: bytes, content_encoding: str) -> bytes:
+    """Return a whole reply without its encoding; as it is where that cannot be read."""
+    decode = _decoder(content_encoding)
+    try:
+        return data if decode is None else decode(data)
+    except (zlib.error, zstandard.ZstdError):
+        return data
+
+
 def _decoder(content_encoding: str) -> Callable[[bytes], bytes] | None:
     match content_encoding.strip().lower():
         case "" | "identity":
@@ -77,4 +91,6 @@ def _decoder(content_encoding: str) -> Callable[[bytes], bytes] | None:
             return zlib.decompressobj(wbits=31).decompress
         case "deflate":
             return zlib.decompressobj().decompress
+        case "zstd":
+            return zstandard.ZstdDecompressor().decompressobj().decompress
     return None

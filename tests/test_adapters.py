@@ -1,6 +1,7 @@
 """What every adapter stands on: lanes, their messages, and the contract, which catches adapters that break it."""
 
 import asyncio
+import contextlib
 import http.client
 import json
 from typing import ClassVar
@@ -143,6 +144,29 @@ def test_a_lane_that_is_in_use_elsewhere_is_read_again_beside_it(tmp_path):
     with third.lane("one") as lane:
         assert lane.session.history()  # it goes on where the first one was
     third.close()
+
+
+def test_a_conversation_of_one_name_in_two_formats_is_two_in_one_directory(tmp_path):
+    calls = [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{}"}}]
+    results = [{"type": "tool_result", "tool_use_id": "c1", "content": file_of("1")}]
+    asked = {"role": "user", "content": "Read."}
+    lists = {
+        "openai": [
+            asked,
+            {"role": "assistant", "content": None, "tool_calls": calls},
+            {"role": "tool", "tool_call_id": "c1", "content": file_of("1")},
+        ],
+        "anthropic": [
+            asked,
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "bash", "input": {}}]},
+            {"role": "user", "content": results},
+        ],
+    }
+    for name, messages in lists.items():
+        lanes = Lanes(Plain(), format=name, directory=tmp_path)
+        with contextlib.closing(lanes), lanes.lane("the client's \ud800 name") as lane:
+            assert lane.session.format == name
+            assert lane.fitted(ModelCall(messages=messages)) == messages
 
 
 def test_only_idle_lanes_leave_memory(lanes, monkeypatch):

@@ -104,7 +104,8 @@ class Lanes(Generic[M]):
         config = self._config or _config_for(model)
         directory = None
         if self._directory is not None:
-            directory = private(self._directory) / hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+            named = f"{self._format}|{key}".encode("utf-8", "surrogatepass")  # formats may share a directory
+            directory = private(self._directory) / hashlib.blake2b(named, digest_size=16).hexdigest()
             with contextlib.suppress(FileNotFoundError):
                 session = self._continued(directory, config)
                 if session is not None:

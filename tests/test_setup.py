@@ -99,6 +99,21 @@ def test_claude_code_gets_its_hooks_beside_those_of_the_user(home):
     assert servers["gc"] == {"type": "stdio", "command": "ctxgc", "args": ["mcp"]}
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_a_hook_that_the_user_added_to_our_entry_stays(agent, home):
+    apply(agent, home)
+    path = home / (".claude/settings.json" if agent == "claude-code" else ".codex/hooks.json")
+    settings = json.loads(path.read_text())
+    settings["hooks"]["SessionStart"][-1]["hooks"].insert(0, {"type": "command", "command": "mine"})
+    path.write_text(json.dumps(settings))
+    apply(agent, home)
+    assert path.read_text().count("mine") == 1
+    assert path.read_text().count("exec gc-hook") == len(EVENTS if agent == "claude-code" else ["SessionStart"])
+    apply(agent, home, remove=True)
+    assert "gc-hook" not in path.read_text()
+    assert {"type": "command", "command": "mine"} in json.loads(path.read_text())["hooks"]["SessionStart"][-1]["hooks"]
+
+
 def test_without_a_gateway_the_users_base_url_stays(tmp_path):
     path = tmp_path / ".claude" / "settings.json"
     path.parent.mkdir()

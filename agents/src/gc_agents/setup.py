@@ -162,11 +162,20 @@ def _without_hooks(held: dict[str, Any]) -> None:
         return
     for event, entries in list(hooks.items()):
         if isinstance(entries, list):
-            hooks[event] = [entry for entry in entries if "gc-hook" not in json.dumps(entry)]
+            hooks[event] = [kept for entry in entries if (kept := _of_others(entry)) is not None]
             if not hooks[event] and entries:
                 del hooks[event]
     if not hooks:
         del held["hooks"]
+
+
+def _of_others(entry: Any) -> Any:
+    """Return an entry without gc-core's command, and None for one that has no other: users add theirs beside it."""
+    if "gc-hook" not in json.dumps(entry):
+        return entry
+    held = entry.get("hooks") if isinstance(entry, dict) else None
+    others = [hook for hook in held if "gc-hook" not in json.dumps(hook)] if isinstance(held, list) else []
+    return {**entry, "hooks": others} if others else None
 
 
 def _codex(environ: Mapping[str, str], home: Path, gateway: str, remove: bool) -> tuple[FileEdit, ...]:

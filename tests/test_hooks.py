@@ -351,6 +351,12 @@ def test_whatever_comes_in_the_agent_goes_on_and_the_log_says_what_happened(give
         assert len(line) <= 500
 
 
+def test_an_answer_is_utf_8_whatever_the_systems_encoding_is(environ, folder):
+    folder.carry("Grüße zuerst ☃")
+    ended = started(event("PreCompact", trigger="manual"), {**environ, "PYTHONIOENCODING": "cp1252"})
+    assert ended.stdout.decode().endswith("Grüße zuerst ☃")
+
+
 def test_of_a_result_of_50_mb_only_the_beginning_is_read_and_it_stays_as_it_is(environ, tmp_path):
     ended = started(after("Bash", bash("\0\x1b[31mnoise" * 4_000_000)), environ)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")

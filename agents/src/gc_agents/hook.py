@@ -32,8 +32,8 @@ def main() -> int:
         given = sys.stdin.buffer.read(MOST_INPUT_BYTES + 1)
         answer = answer_to(given, environ, agent)
         if answer:
-            sys.stdout.write(answer)
-            sys.stdout.flush()
+            sys.stdout.buffer.write(answer.encode())  # UTF-8, whatever the system's own encoding is
+            sys.stdout.buffer.flush()
     if attempt.error is not None:
         with isolated():  # a full disk: nobody is told then
             note(followed_of(environ), f"{type(attempt.error).__name__}: {attempt.error}")

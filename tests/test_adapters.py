@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import http.client
 import json
+import shutil
 from typing import ClassVar
 from urllib.parse import urlsplit
 
 import pytest
 
-from gc_core import GCConfig
-from gc_core.errors import ContextOverflowError
+from gc_core import GCConfig, GCSession, SessionReader
+from gc_core.errors import ContextOverflowError, LogError
 from gc_core.integrations.lanes import Lanes, ModelCall, Plain, matched_blocks, needs
 from gc_core.testing import AdapterContract, LoopbackProvider, Played
 from gc_core.testing.adapters import ASYNC, CALL, DONE, file_of
@@ -144,6 +145,21 @@ def test_a_lane_that_is_in_use_elsewhere_is_read_again_beside_it(tmp_path):
     with third.lane("one") as lane:
         assert lane.session.history()  # it goes on where the first one was
     third.close()
+
+
+@pytest.mark.parametrize("left", [b"", b'{"at": 0, "sou'])
+def test_a_lane_that_a_killed_process_had_hardly_begun_is_begun_again(left, tmp_path):
+    given = ModelCall(messages=list(enumerate(history(20))))
+    for _ in range(2):
+        lanes = Lanes(Numbered(), format="openai", config=CONFIG, directory=tmp_path)
+        with contextlib.closing(lanes), lanes.lane("one") as lane:
+            assert lane.fitted(given)
+        (directory,) = [path.parent for path in tmp_path.glob("*/master.jsonl") if "-" not in path.parent.name]
+        for path in directory.iterdir():
+            path.write_bytes(left if path.name == "master.jsonl" else b"") if path.is_file() else shutil.rmtree(path)
+    for opened in (GCSession.open, GCSession.open_idle, SessionReader):
+        with pytest.raises(LogError):
+            opened(directory)
 
 
 def test_a_conversation_of_one_name_in_two_formats_is_two_in_one_directory(tmp_path):

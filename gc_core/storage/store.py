@@ -154,7 +154,10 @@ class Store:
             found = newest.opened
         if found is None:
             _log.warning("opening not recorded", gc_session=self.session, file=str(self.ledger.journal.path))
-            first = next(iter(self.log.records()))[1].payload
+            record = next(iter(self.log.records()), None)
+            if record is None:
+                raise LogError(f"{self.directory} holds no session: {logs.FILE_NAME} has no whole line")
+            first = record[1].payload
             found = Opened(session=self.session, format=str(first.get("format", "")), model=None, config={}, version="")
         return found
 

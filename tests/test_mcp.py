@@ -198,6 +198,21 @@ def test_status_state_and_history_are_read_and_items_are_resources(tmp_path):
 # -- whose session -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("left", [b"", b"noise\n", None])
+def test_a_search_passes_by_a_sub_agents_conversation_that_cannot_be_read(left, tmp_path):
+    filled(tmp_path / "lanes" / "ab-01", f"claude-code:{CLAUDE}:")
+    other = filled(tmp_path / "lanes" / "ab-02", f"claude-code:{CLAUDE}:a1", f"claude-code:{CLAUDE}:")
+    (other / "master.jsonl").unlink()
+    if left is not None:
+        (other / "master.jsonl").write_bytes(left)
+
+    async def look():
+        async with asking(lanes=tmp_path / "lanes", environ={"CLAUDE_CODE_SESSION_ID": CLAUDE}) as client:
+            return await said(client, "gc_search", query="needle3")
+
+    assert "needle3" in asyncio.run(look())
+
+
 def test_the_environment_of_claude_code_names_the_session_and_sub_agents_have_ids_of_their_own(tmp_path):
     filled(tmp_path / "lanes" / "ab-01", f"claude-code:{CLAUDE}:")
     agent = filled(

@@ -10,9 +10,12 @@ import attrs
 
 from gc_agents.changes import Change, last_in_force, told_entry
 from gc_agents.conversations import Caller, Conversation, Sessions, estimated, looking_back
-from gc_core.errors import SourceError
+from gc_core.errors import LogError, SourceError
 from gc_core.integrations.agent_tools.looking_back import hit_line, reference_in
 from gc_core.storage.search import Hit
+from gc_core.values.loggers import logger
+
+_log = logger("gc_agents")
 
 RECALL_TOKENS: Final = 5_000
 """The most tokens that one recall returns, and never more than a quarter of the window."""
@@ -81,8 +84,14 @@ class Desk:
         wanted = page * PAGE_HITS + 1
         found: list[Hit] = []
         for number, conversation in enumerate(self._conversations(caller)):
-            with self._sessions.reading(conversation) as session:
-                hits = looking_back(session).search(query, tool=tool or None, role=role or None, limit=wanted)
+            try:
+                with self._sessions.reading(conversation) as session:
+                    hits = looking_back(session).search(query, tool=tool or None, role=role or None, limit=wanted)
+            except LogError as error:
+                if not number:
+                    raise
+                _log.warning("conversation not searched", name=conversation.name, error=str(error)[:500])
+                continue
             found += [hit if not number else _with_tag(hit, conversation) for hit in hits]
         found.sort(key=lambda hit: -hit.score)
         shown = found[(page - 1) * PAGE_HITS : page * PAGE_HITS]

@@ -546,6 +546,15 @@ def test_without_the_token_and_from_a_web_page_the_gateway_tells_nothing(behind)
     assert httpx2.post(f"{url}/mcp", json=body, headers=page, trust_env=False).status_code == 403
 
 
+def test_with_the_token_the_server_answers_by_whatever_name_it_is_called(behind):
+    url, _, _, _ = behind
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for host in ("gateway.example:8787", "gateway.example", "localhost"):
+        headers = {"accept": "application/json, text/event-stream", "host": host}
+        asked = httpx2.post(f"{url}/mcp", json=body, headers=headers, trust_env=False)
+        assert asked.status_code != 421, asked.text
+
+
 def test_a_lane_that_a_gateway_does_not_hold_is_named_so(behind):
     url, _, _, _ = behind
 

@@ -11,6 +11,7 @@ from gc_agents.desk import Desk
 from gc_agents.lane_folders import LaneFolders
 from gc_agents.server import server_of
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
 
 from gc_core import SessionReader
 from gc_core.errors import SourceError
@@ -22,7 +23,8 @@ from gc_gateway.settings import Settings
 def manager_of(settings: Settings, lanes: Lanes) -> StreamableHTTPSessionManager:
     """Return what serves MCP over streamable HTTP for a gateway's lanes; it has not begun yet."""
     server = server_of(Desk(LaneSessions(settings, lanes)))
-    server.streamable_http_app()  # makes the manager
+    # Makes the manager. Who may call was asked before; what the library asks would keep out every name but its own.
+    server.streamable_http_app(transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
     return server.session_manager
 
 

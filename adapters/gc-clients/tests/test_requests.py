@@ -81,6 +81,22 @@ def test_what_cannot_fit_is_refused_in_the_providers_own_words():
     assert len(provider.generations) == 1
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_on_a_full_disk_requests_go_out_as_they_came(is_kept, tmp_path, monkeypatch):
+    def write(_handle, _data, _place):
+        raise OSError(28, "No space left on device")
+
+    echo, body = Echo(), {"model": "m", "messages": HELLO}
+    with httpx2.Client(transport=GCTransport(inner=echo, directory=tmp_path if is_kept else None)) as client:
+        client.post("http://provider/v1/chat/completions", json=body)
+        with monkeypatch.context() as full:
+            full.setattr("gc_core.storage.file_handle.write_at", write)
+            for said in ([*HELLO, {"role": "assistant", "content": "Yes?"}], [{"role": "user", "content": "Another"}]):
+                answer = client.post("http://provider/v1/chat/completions", json={**body, "messages": said})
+                assert answer.status_code == 200
+                assert json.loads(echo.seen[-1].content)["messages"] == said
+
+
 def test_a_cache_mark_on_a_message_that_stays_is_sent_where_it_was():
     with LoopbackProvider(limit=9_000) as provider:
         config = GCConfig(strategy="gc_budget", context_limit=9_000, output_reservation=0)

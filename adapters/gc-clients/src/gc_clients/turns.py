@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gc_core import ContextOverflowError, GCConfig
-from gc_core.errors import MessageError
+from gc_core.errors import LogError, MessageError
 from gc_core.integrations.lanes import Lanes, Plain, Turn
 from gc_core.providers import format_named
 from gc_core.values.loggers import logger
@@ -17,6 +17,9 @@ _log = logger("gc_clients")
 LANE: Final = "x-gc-lane"
 """The header that names a request's conversation. It is not sent to the provider."""
 
+_PASSED_BY: Final = (ContextOverflowError, MessageError, LogError, OSError)
+"""What keeps no request back: it does not fit by any means, or files cannot be read or written."""
+
 
 class Refused(Exception):  # noqa: N818 - a provider's answer, which a session reads as an error
     """What the provider said against a request."""
@@ -25,7 +28,7 @@ class Refused(Exception):  # noqa: N818 - a provider's answer, which a session r
 class Turns:
     """
     The turns of one client, in whichever API. What does not fit by any means is sent as it is: the provider's own
-    refusal reaches the caller.
+    refusal reaches the caller. So is everything while the lanes' files cannot be read or written.
 
     Args:
         config: How the lanes collect.
@@ -42,33 +45,33 @@ class Turns:
 
     def fitted(self, turn: Turn, lane: str) -> Mapping[str, Any]:
         """Return the body to send. Raises SpendLimitError."""
-        with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
-            try:
+        try:
+            with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
                 return turn.with_messages(held.fitted(turn.call))
-            except (ContextOverflowError, MessageError) as error:
-                _log.warning("sent as it came", error=str(error)[:500])
-                return turn.body
+        except _PASSED_BY as error:
+            _log.warning("sent as it came", error=str(error)[:500])
+            return turn.body
 
     def recovered(self, turn: Turn, lane: str, answer: str) -> Mapping[str, Any] | None:
         """Return the body for a second try, after the provider refused the first; None where there is none to try."""
         refusal = Refused(answer)
         if format_named(turn.format).refused_size(refusal) is None:
             return None
-        with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
-            try:
+        try:
+            with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
                 return turn.with_messages(held.recovered(turn.call, refusal))
-            except ContextOverflowError:
-                return None
+        except _PASSED_BY as error:
+            _log.warning("not sent again", error=str(error)[:500])
+            return None
 
     def report(self, turn: Turn, lane: str, usage: Mapping[str, Any]) -> None:
         """Take the usage that the provider reported, in its own shape; a report that cannot be read changes nothing."""
         try:
             counts = format_named(turn.format).usage(usage)
-        except MessageError as error:
-            _log.debug("usage not read", error=str(error)[:200])
-            return
-        with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
-            held.report(counts)
+            with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
+                held.report(counts)
+        except _PASSED_BY as error:
+            _log.debug("usage not taken", error=str(error)[:200])
 
     def close(self) -> None:
         """Close the lanes."""

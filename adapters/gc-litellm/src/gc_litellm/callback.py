@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from litellm.integrations.custom_logger import CustomLogger
 
 from gc_core import GCConfig, Usage, load_config
-from gc_core.errors import ContextOverflowError, MessageError
+from gc_core.errors import ContextOverflowError, LogError, MessageError
 from gc_core.integrations.lanes import Lanes, Plain, Turn, turn_in
 from gc_core.providers import format_named
 from gc_core.values.loggers import logger
@@ -31,6 +31,9 @@ FORMATS: Final = {
 
 _REMEMBERED: Final = 1_000
 """Calls whose reports may still come."""
+
+_PASSED_BY: Final = (ContextOverflowError, MessageError, LogError, OSError)
+"""What keeps no request back: it does not fit by any means, or files cannot be read or written."""
 
 CONFIG, DIRECTORY = "GC_LITELLM_CONFIG", "GC_LITELLM_DIRECTORY"
 """Variables of a proxy: a TOML file with a table ``[gc]``, and the directory of the sessions' files."""
@@ -78,7 +81,7 @@ class GCCallback(CustomLogger):
         try:
             with self._lanes[turn.format].lane(key, turn.call.model) as lane:
                 sent = await asyncio.to_thread(lane.fitted, turn.call)
-        except (ContextOverflowError, MessageError) as error:
+        except _PASSED_BY as error:
             _log.warning("sent as it came", error=str(error)[:500])
             return None
         return dict(turn.with_messages(sent))
@@ -103,11 +106,11 @@ class GCCallback(CustomLogger):
         error = kwargs.get("exception")
         if turn is None or error is None or format_named(turn.format).refused_size(error) is None:
             return
-        with self._lanes[turn.format].lane(key, turn.call.model) as lane:
-            try:
+        try:
+            with self._lanes[turn.format].lane(key, turn.call.model) as lane:
                 await asyncio.to_thread(lane.recovered, turn.call, error)
-            except ContextOverflowError as overflow:
-                _log.warning("does not fit", error=str(overflow)[:500])
+        except _PASSED_BY as failed:
+            _log.warning("does not fit", error=str(failed)[:500])
 
     def close(self) -> None:
         """Close the sessions; a conversation that goes on opens its own again."""
@@ -134,9 +137,13 @@ class GCCallback(CustomLogger):
         """Take a report, unless a newer request of the conversation was sent: it would be taken for that one's."""
         key, turn = self._forgotten(call)
         counts = _counts(usage)
-        if turn is not None and counts is not None:
+        if turn is None or counts is None:
+            return
+        try:
             with self._lanes[turn.format].lane(key, turn.call.model) as lane:
                 lane.report(counts)
+        except _PASSED_BY as error:
+            _log.warning("usage not taken", error=str(error)[:500])
 
 
 def _as_dicts(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -324,6 +324,20 @@ def test_a_client_that_leaves_in_mid_stream_leaves_the_upstream_too_and_the_lane
         assert lane.counts.calls == 1
 
 
+def test_json_in_json_that_is_too_deep_to_read_is_the_providers_business(provider, gateway):
+    deep = '{"a":' + "[" * 20_000
+    for body, headers in (({**HELLO, "metadata": {"user_id": deep}}, {}), (HELLO, {"x-codex-turn-metadata": deep})):
+        assert posted(gateway.url, body, **headers).status_code == 200
+        assert provider.seen[-1].body == body
+
+
+def test_a_reply_that_is_too_deep_to_read_passes_whole(settings):
+    reply = b'{"usage": ' + b"[" * 20_000 + b"]" * 20_000 + b"}"
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(reply)}\r\n\r\n"
+    with before(Upstream(head.encode() + reply), settings) as gateway:
+        assert raw_answer(gateway.url) == (reply, None)
+
+
 REFUSED = b'{"type": "error", "error": {"type": "invalid_request_error", "message": "top_k: too small"}}'
 
 

@@ -85,7 +85,7 @@ def is_aside(headers: Mapping[str, str]) -> bool:
     """True if the client says that the request is not a turn of the conversation: Codex's compactions and warm-ups."""
     try:
         metadata = json.loads(headers.get("x-codex-turn-metadata", "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(metadata, Mapping) and metadata.get("request_kind") in {"compaction", "prewarm"}
 
@@ -95,7 +95,7 @@ def _session_in(metadata: object) -> str:
     text = metadata.get("user_id") if isinstance(metadata, Mapping) else None
     try:
         parsed = json.loads(text) if isinstance(text, str) and text.startswith("{") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     return str(parsed.get("session_id", "")) if isinstance(parsed, Mapping) else ""
 

@@ -57,7 +57,7 @@ class UsageReader:
     def _take(self, data: bytes) -> None:
         try:
             value = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         for found in _reports(value):
             self.usage = {**(self.usage or {}), **{key: each for key, each in found.items() if each is not None}}

@@ -77,7 +77,7 @@ class WatchedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
     def _take(self, data: bytes) -> None:
         try:
             value = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         for found in _reports(value):
             self._usage |= {key: each for key, each in found.items() if each is not None}

@@ -147,6 +147,35 @@ def test_a_lane_that_is_in_use_elsewhere_is_read_again_beside_it(tmp_path):
     third.close()
 
 
+class Crooked(Numbered):
+    """Reads a message as something that is none, or not at all."""
+
+    def payload(self, message):
+        if message[1] == "crooked":
+            return {"role": "assistant", "content": None, "tool_calls": [{"id": None}]}
+        return super().payload(message)
+
+
+@pytest.mark.parametrize("odd", ["crooked", 5])
+def test_a_list_that_cannot_be_read_is_sent_as_it_came(odd):
+    given = [(0, {"role": "user", "content": "Read."}), (1, odd)]
+    lanes = Lanes(Crooked(), format="openai", config=CONFIG)
+    with contextlib.closing(lanes), lanes.lane("one") as lane:
+        assert lane.call(ModelCall(messages=given), lambda sent: sent, lambda _: None) == given
+
+
+def test_on_a_full_disk_a_list_is_sent_as_it_came(lanes, monkeypatch):
+    def write(_handle, _data, _place):
+        raise OSError(28, "No space left on device")
+
+    given = list(enumerate(history(1)))
+    with lanes.lane("one") as lane:
+        monkeypatch.setattr("gc_core.storage.file_handle.write_at", write)
+        assert lane.call(ModelCall(messages=given), lambda sent: sent, lambda _: None) == given
+        monkeypatch.undo()
+        assert lane.fitted(ModelCall(messages=list(enumerate(history(20))))) != list(enumerate(history(20)))
+
+
 @pytest.mark.parametrize("left", [b"", b'{"at": 0, "sou'])
 def test_a_lane_that_a_killed_process_had_hardly_begun_is_begun_again(left, tmp_path):
     given = ModelCall(messages=list(enumerate(history(20))))

@@ -9,17 +9,32 @@ from typing import Final, Generic, TypeVar
 
 import attrs
 
+from gc_core.errors import (
+    ConfigError,
+    ContextOverflowError,
+    GCError,
+    MessageError,
+    RereadLoopError,
+    SessionClosedError,
+    SpendLimitError,
+)
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.integrations.lanes.codec import MessageCodec
 from gc_core.isolation import isolated
 from gc_core.providers import format_named
 from gc_core.session.session import GCSession
 from gc_core.values.agent_tool_schemas import TOOLS
+from gc_core.values.loggers import logger
 from gc_core.values.messages import Payload, Request, Usage
 
 M = TypeVar("M")
 R = TypeVar("R")
 E = TypeVar("E")
+
+_log = logger("gc_core.lanes")
+
+_RAISED: Final = (ContextOverflowError, SpendLimitError, RereadLoopError, ConfigError, SessionClosedError)
+"""What the user has to know; whatever else goes wrong in gc-core costs no call."""
 
 RECALL: Final = next(tool for tool in TOOLS if tool.name == "recall")
 """The tool with which the model reads what was left out: its name, description and parameters."""
@@ -115,14 +130,19 @@ class Lane(Generic[M]):
 
     def fitted(self, given: ModelCall[M]) -> list[M]:
         """
-        Return the messages to send: the framework's own objects wherever nothing was changed.
+        Return the messages to send: the framework's own objects wherever nothing was changed, and all of them where the
+        list cannot be read, or the session's files cannot be written.
 
         Raises ContextOverflowError and SpendLimitError, as ``call`` does.
         """
-        if given.model and given.model != self.session.port.model:
-            self.session.switch(model=given.model)
-        listed = _Listed.of(given.messages, self.codec)
-        return listed.returned(self.session.sync(listed.payloads, system=given.system, tools=given.tools))
+        with isolated() as attempt:
+            return self._fitted(given)
+        error = attempt.error
+        if isinstance(error, _RAISED):
+            raise error
+        quotes = isinstance(error, MessageError) or not isinstance(error, GCError)  # the conversation, in its text
+        _log.warning("sent as it came", error=type(error).__name__ if quotes else str(error)[:500])
+        return list(given.messages)
 
     def recovered(self, given: ModelCall[M], error: BaseException) -> list[M]:
         """
@@ -144,6 +164,12 @@ class Lane(Generic[M]):
         """Take the usage that the provider reported for the last call; None for no report."""
         if usage is not None and usage.input_tokens:
             self.session.report_usage(usage)
+
+    def _fitted(self, given: ModelCall[M]) -> list[M]:
+        if given.model and given.model != self.session.port.model:
+            self.session.switch(model=given.model)
+        listed = _Listed.of(given.messages, self.codec)
+        return listed.returned(self.session.sync(listed.payloads, system=given.system, tools=given.tools))
 
     @cached_property
     def tools(self) -> AgentTools:

@@ -11,7 +11,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus clients clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers bench-frameworks clean
+.PHONY: help demo test corpus clients clients-ci clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers bench-frameworks clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -52,13 +52,19 @@ test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)
 corpus: .venv/installed .venv/share/smollm2 ## Run the promises over every session of the corpus, and the small model
 	GC_REQUIRE_MODEL=1 $(PYTEST) -m slow -k "not crash and not real_clients and not real_agents and not test_hooks" -s
 
-# Outside of `make test`: a gigabyte, and a minute or more to install.
-.clients/installed: $(wildcard tests/clients/*.json tests/clients/*.txt)
+# Outside of `make test`: a gigabyte, and a minute or more to install. Those that CI drives come first.
+.clients/ci-installed: $(wildcard tests/clients/*.json tests/clients/*.txt)
 	@command -v npm >/dev/null || { echo "npm is needed: install Node.js 20 or newer"; exit 1; }
-	@echo "Installing the agents into .clients: two gigabytes, five minutes."
+	@echo "Installing Codex, opencode, pi and llm into .clients: a gigabyte, half a minute."
 	@mkdir -p .clients && cp tests/clients/package.json .clients/
-	@npm install --prefix .clients --no-audit --no-fund --loglevel=error
+	@npm install --prefix .clients --omit=dev --no-audit --no-fund --loglevel=error
 	@$(PYTHON) -m venv .clients/python
+	@.clients/python/bin/pip install -qq --disable-pip-version-check -r tests/clients/requirements-ci.txt
+	@touch $@
+
+.clients/installed: .clients/ci-installed
+	@echo "Installing the other agents into .clients: another gigabyte, five minutes."
+	@npm install --prefix .clients --no-audit --no-fund --loglevel=error
 	@.clients/python/bin/pip install -qq --disable-pip-version-check -r tests/clients/requirements-clients.txt
 	@$(PYTHON) -m venv .clients/aider
 	@.clients/aider/bin/pip install -qq --disable-pip-version-check -r tests/clients/requirements-aider.txt
@@ -68,6 +74,9 @@ clients-installed: .clients/installed ## Install the agents that `make clients` 
 
 clients: .venv/installed .clients/installed agents/opencode/node_modules ## Drive real agents, through the gateway and with what goes inside them (twenty minutes)
 	$(BIN)/pytest -q -m slow tests/test_real_clients.py tests/test_real_agents.py tests/test_hooks.py
+
+clients-ci: .venv/installed .clients/ci-installed ## Drive Codex, opencode, pi and llm through the gateway, as CI does (two minutes)
+	$(PYTEST) -m slow tests/test_real_clients.py -k "codex or opencode or pi or llm"
 
 agents/opencode/node_modules: agents/opencode/package.json agents/opencode/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is needed: install Node.js 20 or newer"; exit 1; }

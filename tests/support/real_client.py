@@ -192,9 +192,11 @@ NAMES = {name: client_of([name]).name for name in CLIENTS}
 
 def versions() -> dict[str, str]:
     """The versions of the agents, as ``make clients`` pins them."""
-    pinned = json.loads((ROOT / "tests" / "clients" / "package.json").read_text())["dependencies"]
-    lines = (ROOT / "tests" / "clients" / "requirements-clients.txt").read_text().splitlines()
-    pinned |= dict(line.split("==") for line in lines if "==" in line)
+    package = json.loads((ROOT / "tests" / "clients" / "package.json").read_text())
+    pinned = package["dependencies"] | package["devDependencies"]
+    for file in ("requirements-ci.txt", "requirements-clients.txt"):
+        lines = (ROOT / "tests" / "clients" / file).read_text().splitlines()
+        pinned |= dict(line.split("==") for line in lines if "==" in line)
     return {name: pinned[each.package] for name, each in CLIENTS.items()}
 
 

@@ -217,10 +217,11 @@ def test_a_conversation_of_one_name_in_two_formats_is_two_in_one_directory(tmp_p
 def test_only_idle_lanes_leave_memory(lanes, monkeypatch):
     monkeypatch.setattr("gc_core.integrations.lanes.lanes.MOST_OPEN", 2)
     with lanes.lane("held") as held:
+        sessions = [held.session]
         for key in ("one", "two", "three"):
-            with lanes.lane(key):
-                pass
-        assert set(lanes._open) == {"held", "three"}
+            with lanes.lane(key) as lane:
+                sessions.append(lane.session)
+        assert [session.port.is_closed for session in sessions] == [False, True, True, False]
         held.fitted(ModelCall(messages=list(enumerate(history(1)))))
 
 

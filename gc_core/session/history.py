@@ -21,6 +21,7 @@ from gc_core.storage.search import Filters, Hit, SearchIndex
 from gc_core.storage.search.index_file import FILE_NAME
 from gc_core.storage.search.indexer import Indexer
 from gc_core.storage.search.record_texts import parts_of
+from gc_core.values.references import ByteRange
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
 _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
@@ -33,13 +34,22 @@ class History:
     Args:
         runtime: The session's.
         index_path: The path of the search index; by default next to the log.
+        listed_only: Recall and search only what came with the messages of the caller's last list.
 
     """
 
-    def __init__(self, runtime: Runtime, index_path: Callable[[], Path] | None = None) -> None:
+    def __init__(
+        self, runtime: Runtime, index_path: Callable[[], Path] | None = None, *, listed_only: bool = False
+    ) -> None:
         self._runtime = runtime
+        self._listed_only = listed_only
         self._index_path = index_path or (lambda: runtime.directory / FILE_NAME)
         self._indexer: Indexer | None = None
+
+    @property
+    def listed(self) -> History:
+        """Recall and search only for what came with the messages of the caller's last list."""
+        return History(self._runtime, self._index_path, listed_only=True)
 
     def recall(self, reference: str) -> str:
         """Return the original text of what a reference names; see ``GCSession.recall``."""
@@ -66,7 +76,9 @@ class History:
         with contextlib.closing(
             SearchIndex(self._index_path(), self._runtime.store.log, self._runtime.format)
         ) as index:
-            return index.search(query, **filters)
+            hits = index.search(query, **filters)
+        is_readable = self._is_readable()
+        return tuple(hit for hit in hits if is_readable(hit.bytes))
 
     def entries(self) -> tuple[HistoryEntry, ...]:
         """The changes of the window, oldest first; reads the whole ledger."""
@@ -96,7 +108,7 @@ class History:
         if not isinstance(item, str):
             raise SourceError(f"item = {item!r}: expected a reference as text")
         named, place = _ID.search(item[item.rfind("[gc:") + 1 :]), _RANGE.search(item)
-        found: list[tuple[str, LogRecord]] = []
+        found: list[tuple[str, ByteRange, LogRecord]] = []
         if named is not None:
             found = self._of_items(int(named.group(1)), int(named.group(2) or named.group(1)))
         elif place is not None:
@@ -104,17 +116,28 @@ class History:
         if not found:
             expected = "i42, i5-i20, master.jsonl:START-END or a whole [gc: ...] line; search() finds text"
             raise SourceError(f"no item {item!r:.200} was ever logged; expected {expected}")
-        return found
+        is_readable = self._is_readable()
+        readable = [(key, record) for key, place, record in found if is_readable(place)]
+        if not readable:
+            raise SourceError(f"{item!r:.200} came with no message of the present list")
+        return readable
 
-    def _of_items(self, first: int, last: int) -> list[tuple[str, LogRecord]]:
+    def _is_readable(self) -> Callable[[ByteRange], bool]:
+        """Return whether a record at a place in the log may be read."""
+        if not self._listed_only:
+            return lambda _: True
+        starts = {given.log for given in self._runtime.state.given}
+        return lambda place: place.start in starts
+
+    def _of_items(self, first: int, last: int) -> list[tuple[str, ByteRange, LogRecord]]:
         numbers = range(first, min(last, self._runtime.state.numbers.items) + 1)
         known = ((number, self._runtime.store.log.find(number)) for number in numbers)
-        return [(f"i{number}", found[1]) for number, found in known if found is not None]
+        return [(f"i{number}", *found) for number, found in known if found is not None]
 
-    def _of_bytes(self, start: int, end: int) -> list[tuple[str, LogRecord]]:
+    def _of_bytes(self, start: int, end: int) -> list[tuple[str, ByteRange, LogRecord]]:
         """Return whole lines only: a made-up range may begin anywhere, and is refused."""
         inside = end <= self._runtime.store.log.size
-        records = [record for _, record in self._runtime.store.log.records(start, end)] if inside else []
+        records = [*self._runtime.store.log.records(start, end)] if inside else []
         if not records:
             raise LogError(f"{self._runtime.store.log.journal.path}: bytes {start}-{end} hold no line")
-        return [(key, record) for record in records for key in record.items if key]
+        return [(key, place, record) for place, record in records for key in record.items if key]

@@ -14,11 +14,13 @@ from gc_core.collector.summarizing import Answering
 from gc_core.observer import Watch
 from gc_core.providers.contract import TokenCounter
 from gc_core.session.core import SessionCore
+from gc_core.session.history import History
 from gc_core.session.recall_suggestions import RecallSuggestions
 from gc_core.values.items import Item
 from gc_core.values.loggers import bound
 from gc_core.values.messages import Payload
 from gc_core.values.results import ColdText
+from gc_core.window.callers_list import Departure, departure
 from gc_core.window.context import Context
 from gc_core.window.cursor import OpenCall
 from gc_core.window.memory_blocks import Blocks
@@ -86,6 +88,16 @@ class WindowPort:
         wait for a running call.
         """
         return self._core.lists.digests(messages)
+
+    def departure(self, digests: Sequence[str]) -> Departure:
+        """Return where a list with these ``digests`` departs from the last one. It does not wait for a running call."""
+        state = self._core.runtime.state
+        return departure(state.given, state.context.messages, digests)
+
+    @property
+    def listed(self) -> History:
+        """Recall and search for what came with the messages of the caller's last list, and for nothing else."""
+        return self._core.history.listed
 
     # -- collecting ------------------------------------------------------------------------------------------------
 

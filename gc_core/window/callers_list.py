@@ -17,6 +17,7 @@ REMEMBERED = 64
 """The branch points kept in memory, the newest: older ones are rebuilt from the log when a list departs there."""
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+_REPLIES = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.THINKING, ItemKind.TOOL_CALL})
 _TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 
 
@@ -47,6 +48,25 @@ class BranchPoint:
     objective: Objective
 
 
+@attrs.frozen
+class Departure:
+    """
+    Where a list departs from the one that a session knows.
+
+    Attributes:
+        kept: The number of leading messages that both have.
+        dropped: The number of messages that the known list has after them.
+        drops_replies: They include words or calls of the model.
+        is_whole: Nothing of what both have was collected.
+
+    """
+
+    kept: int
+    dropped: int
+    drops_replies: bool
+    is_whole: bool
+
+
 START = BranchPoint(Cursor(), Objective())
 """The branch point before the first message."""
 
@@ -73,6 +93,22 @@ def known_prefix(known: Sequence[Given], digests: Sequence[str]) -> int:
     """Return the number of equal leading messages of both lists."""
     same = itertools.takewhile(lambda pair: pair[0].digest == pair[1], zip(known, digests, strict=False))
     return sum(1 for _ in same)
+
+
+def departure(known: Sequence[Given], messages: Sequence[Message], digests: Sequence[str]) -> Departure:
+    """Return where a list departs from the known one, with these messages in the window."""
+    kept = known_prefix(known, digests)
+    if kept == len(known):
+        return Departure(kept, 0, drops_replies=False, is_whole=False)
+    number = known[kept].items
+    items = [item for message in messages for item in message.items if not item.synthetic]
+    return Departure(
+        kept,
+        len(known) - kept,
+        drops_replies=any(number_of(item.id) > number and item.kind in _REPLIES for item in items),
+        is_whole=set(range(kept)) <= set(origins_of(messages, known[: kept + 1]))
+        and not any(item.reference is not None and number_of(item.reference.first) <= number for item in items),
+    )
 
 
 def origins_of(messages: Iterable[Message], given: Sequence[Given]) -> tuple[int, ...]:

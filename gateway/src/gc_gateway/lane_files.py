@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,8 +15,6 @@ from gc_gateway.errors import GatewayError
 
 NAME: Final = "lane.json"
 
-_ENDS: Final = "ends.txt"
-_DIGEST: Final = re.compile("[0-9a-f]{32}")
 _LEAST: Final = 4
 """Characters from which the beginning of a key is enough."""
 
@@ -62,21 +59,6 @@ class LaneFile:
         beside = directory / f"{NAME}.part"
         beside.write_text(json.dumps(attrs.asdict(self)), encoding="utf-8")
         os.replace(beside, directory / NAME)  # noqa: PTH105 - a Path's own takes a detour
-
-
-def add_ends(directory: Path, ends: Sequence[str]) -> None:
-    """Add digests of heads of the lane's history, which has no id. To add is quicker than to replace a file."""
-    with (directory / _ENDS).open("a", encoding="ascii") as file:
-        file.write("".join(f"{end}\n" for end in ends))
-
-
-def ends_in(directory: Path, most: int) -> tuple[str, ...]:
-    """Return the digests that were added last; what a killed gateway left of a line is none."""
-    try:
-        lines = (directory / _ENDS).read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        return ()
-    return tuple(line for line in lines[-most:] if _DIGEST.fullmatch(line))
 
 
 def lane_named(directory: Path, wanted: str) -> Path | None:

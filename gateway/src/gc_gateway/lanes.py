@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import threading
 import time
 import uuid
@@ -17,13 +16,13 @@ import attrs
 from gc_core import GCSession, Plugins, Request, Usage, compact
 from gc_core.errors import LogError
 from gc_core.events import CollectionFinished, Event
+from gc_core.integrations.lanes import Histories, History
 from gc_core.providers.prices import prices_of
 from gc_core.values.folders import private
 from gc_core.values.loggers import logger
-from gc_core.window.callers_list import digest_of_given
 from gc_gateway.call_costs import CallCost, CallCosts
 from gc_gateway.dialects import Content
-from gc_gateway.lane_files import NAME, LaneFile, add_ends, ends_in
+from gc_gateway.lane_files import LaneFile
 from gc_gateway.lane_ids import LaneId, is_key
 from gc_gateway.overview import Collected, Counts, LaneView, Overview
 from gc_gateway.recall_tools import TAG_CHARS, recall_tool_in
@@ -31,14 +30,8 @@ from gc_gateway.settings import Settings
 
 _log = logger("gc_gateway")
 
-LOOSE_END: Final = 2
-"""Messages at the end of a known history that may differ in the next request of the same conversation."""
-
 SLOTS: Final = 3
 """Threads that compute at a time."""
-
-MOST_SEARCHED: Final = 50
-"""Directories of a scope that are searched for a history without an id, the latest first."""
 
 LETTERS_PER_TOKEN: Final = 4
 
@@ -50,9 +43,6 @@ LONGEST_NAME: Final = 200
 
 LATEST: Final = 20
 """Collections of a lane that are remembered for its view."""
-
-MOST_ENDS: Final = 20_000
-"""Ends of histories without an id that are remembered."""
 
 MOST_LEFT: Final = 100
 """Lanes that left memory, but are still shown."""
@@ -69,7 +59,6 @@ class Lane:
         format: The session's format.
         session: Its session.
         file: What its directory says of it.
-        ends: Digests of the last heads of its history, where it has no id.
         lock: Held by the request that is inside.
         used: When it was last used, in seconds of ``time.monotonic``.
         counts: What it has done since it was opened.
@@ -91,7 +80,6 @@ class Lane:
     format: str
     session: GCSession = attrs.field(repr=False)
     file: LaneFile = attrs.field(factory=LaneFile, repr=False)
-    ends: tuple[str, ...] = attrs.field(default=(), repr=False)
     lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
     used: float = attrs.field(factory=time.monotonic)
     counts: Counts = attrs.field(factory=Counts)
@@ -213,9 +201,7 @@ class Lanes:
         self._settings = settings
         self._listener = listener
         self._open: OrderedDict[str, Lane] = OrderedDict()
-        self._ends: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._heads: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._searched: set[str] = set()
+        self._histories = Histories(settings.directory)
         self._left: OrderedDict[str, LaneView] = OrderedDict()
         self._done = Counts()
         self._mutex = threading.Lock()
@@ -226,21 +212,19 @@ class Lanes:
     @contextlib.contextmanager
     def lane(self, lane_id: LaneId, format_name: str, content: Content) -> Iterator[Lane]:
         """Hold the lane of a turn, which is begun if there is none; other requests of the lane wait."""
-        ends = () if lane_id.name else self._ends_of(lane_id.scope, content.messages)
-        with self._mutex:
-            key = self._key(lane_id, ends) or f"{lane_id.scope}-{uuid.uuid4().hex[:24]}"
-        with self.again(key, lane_id, format_name, content) as lane:
+        history = None if lane_id.name else self._read(lane_id, content)
+        key = lane_id.folder if history is None else self._by_history(history)
+        with self.again(key or f"{lane_id.scope}-{uuid.uuid4().hex[:24]}", lane_id, format_name, content) as lane:
             try:
                 yield lane
             finally:
-                self._remember(lane, ends)  # also where the list does not fit: it has been taken in
+                self._remember(lane, history)  # also where the list does not fit: it has been taken in
 
     def known(self, lane_id: LaneId, content: Content) -> str:
         """Return the key of the lane of a request that begins none; "" if there is no such lane."""
-        ends = () if lane_id.name else self._ends_of(lane_id.scope, content.messages)
-        with self._mutex:
-            key = self._key(lane_id, ends)
-            is_there = key in self._open or (self._settings.directory / key / "master.jsonl").exists()
+        found = None if lane_id.name else self._histories.find(self._read(lane_id, content))
+        key = lane_id.folder if lane_id.name else "" if found is None else found.key
+        is_there = self.find(key) is not None or (self._settings.directory / key / "master.jsonl").exists()
         return key if key and is_there else ""
 
     @contextlib.contextmanager
@@ -340,9 +324,6 @@ class Lanes:
         while len(self._left) > MOST_LEFT:
             self._left.popitem(last=False)
 
-    def _key(self, lane_id: LaneId, ends: Sequence[str]) -> str:
-        return lane_id.folder if lane_id.name else self._by_history(lane_id, ends)
-
     def _used(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
         """Return a lane, opened if it has to be: beside other lanes, and once where several requests ask for it."""
         with self._gate(key):
@@ -395,72 +376,26 @@ class Lanes:
         if self._listener is not None:
             self._listener(lane, event)
 
-    def _ends_of(self, scope: str, messages: Sequence[Any]) -> tuple[str, ...]:
-        """Return the ends of a history; what is in the last list of a lane that began so is not hashed again."""
-        first = next((place for place, message in enumerate(messages, 1) if _is_users(message)), len(messages))
-        head = ends_of(messages[:first])
-        with self._mutex:
-            lane = self._open.get(self._heads.get((scope, head[-1]), "")) if head else None
-        if lane is None and first == len(messages):
-            return head
-        return ends_of(messages, None if lane is None else lane.session)
+    def _read(self, lane_id: LaneId, content: Content) -> History:
+        return self._histories.read(lane_id.scope, content.messages, self._session)
 
-    def _by_history(self, lane_id: LaneId, ends: Sequence[str]) -> str:
-        """Return the key of the lane whose history this one continues, but for its last messages; "" for none."""
-        wanted = [(lane_id.scope, end) for end in reversed(ends)]
-        return self._known(wanted) or self._on_disk(lane_id.scope, wanted)
+    def _by_history(self, history: History) -> str:
+        """Return the key of the lane that a list goes on with; "" for none."""
+        found = self._histories.find(history)
+        return found.key if found is not None and found.goes_on(history, self._session(found.key)) else ""
 
-    def _known(self, wanted: Sequence[tuple[str, str]]) -> str:
-        return next((self._ends[end] for end in wanted if end in self._ends), "")
+    def _session(self, key: str) -> GCSession | None:
+        """Return the session of a lane in memory."""
+        lane = self.find(key)
+        return None if lane is None else lane.session
 
-    def _on_disk(self, scope: str, wanted: Sequence[tuple[str, str]]) -> str:
-        """Search the directories of the scope, which an earlier process may have left."""
-        if scope in self._searched:
-            return ""
-        self._searched.add(scope)
-        found = self._settings.directory.glob(f"{scope}-*/{NAME}")
-        latest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)[:MOST_SEARCHED]
-        for path in reversed(latest):
-            for end in ends_in(path.parent, LOOSE_END + 1):
-                self._ends[scope, end] = path.parent.name
-        return self._known(wanted)
-
-    def _remember(self, lane: Lane, ends: Sequence[str]) -> None:
+    def _remember(self, lane: Lane, history: History | None) -> None:
         """Write down by what the lane is found again, if that is news."""
-        last, scope = tuple(ends[-1 - LOOSE_END :]), lane.id.scope
-        with self._mutex:
-            for known, found in ((self._ends, last), (self._heads, ends[:1])):
-                for end in found:
-                    known[scope, end] = lane.key
-                    known.move_to_end((scope, end))
-                while len(known) > MOST_ENDS:
-                    known.popitem(last=False)
-        news = [end for end in last if end not in lane.ends]
-        if news:
-            add_ends(lane.session.directory, news)
-            lane.ends = last
+        if history is not None:
+            self._histories.remember(history, lane.key, lane.session.directory)
         if lane.tools != lane.file.has_tools:
             lane.file = attrs.evolve(lane.file, has_tools=lane.tools)
             lane.file.write(lane.session.directory)
-
-
-def ends_of(messages: Sequence[Any], session: GCSession | None = None) -> tuple[str, ...]:
-    """
-    Return a digest of each head of a history that includes a user message, the shortest first: what a conversation
-    without an id is known by. A session that may know the messages spares their hashing.
-    """
-    digests = map(digest_of_given, messages) if session is None else session.port.digests(messages)
-    running, ends, asked = hashlib.blake2b(digest_size=16), [], False
-    for message, digest in zip(messages, digests, strict=True):
-        running.update(bytes.fromhex(digest))
-        asked = asked or _is_users(message)
-        if asked:
-            ends.append(running.hexdigest())
-    return tuple(ends)
-
-
-def _is_users(message: Mapping[str, Any]) -> bool:
-    return message.get("role") == "user"
 
 
 def tokens_left_out(given: Sequence[Any], sent: Sequence[Any]) -> int:

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import structlog
 from gc_agents.announcements import RunningGateway, announce
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -20,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from gc_core.errors import LogError
 from gc_core.values.folders import private
+from gc_core.values.loggers import logger
 from gc_gateway.lanes import Lanes
 from gc_gateway.settings import Settings
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 _PATH: Final = "/mcp"
-_log = structlog.get_logger("gc_gateway")
+_log = logger("gc_gateway")
 
 
 class Mount:

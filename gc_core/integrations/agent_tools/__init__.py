@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from gc_core.errors import ConfigError, LogError, MessageError, PluginError, RuleError, SourceError
-from gc_core.integrations.agent_tools.looking_back import NOTHING_FOUND, LookingBack, hit_line
+from gc_core.integrations.agent_tools.looking_back import NOTHING_FOUND, Listed, LookingBack, Past, hit_line
 from gc_core.providers import format_named, provider_named
 from gc_core.relevance.name_scan import scan
 from gc_core.session.facade import SessionFacade
@@ -47,6 +47,8 @@ class AgentTools:
             which cannot be awaited here.
         collects_a_turn: Collections that the model may request in one turn.
         note_tokens: The most tokens of the notes.
+        listed_only: Recall and search only what came with the messages of the last list of ``sync``: for a session that
+            other conversations which begin alike may have used.
 
     Raises:
         ConfigError: An unknown name, one that the session does not support, or a number below 1.
@@ -60,6 +62,7 @@ class AgentTools:
         names: Iterable[str] | None = None,
         collects_a_turn: int = 1,
         note_tokens: int = 1_000,
+        listed_only: bool = False,
     ) -> None:
         self._bounds = {"collect": collects_a_turn, "note": note_tokens}
         for option, bound in (("collects_a_turn", collects_a_turn), ("note_tokens", note_tokens)):
@@ -70,6 +73,7 @@ class AgentTools:
         if "collect" in chosen and not waits:
             raise ConfigError("names: the tool 'collect' needs a GCSession; await collect_now() of this one yourself")
         self._session = session
+        self._past: Past = Listed(session) if listed_only else session
         self._tools = {tool.name: tool for tool in TOOLS if tool.name in chosen}
         self._collects = (0, 0)
         self._pins: set[str] = set()
@@ -130,7 +134,7 @@ class AgentTools:
         return "\n".join(lines)
 
     def _looking_back(self) -> LookingBack:
-        return LookingBack(self._session, self._session.port.counter)
+        return LookingBack(self._past, self._session.port.counter)
 
     # -- pinning and freeing -------------------------------------------------------------------------------------
 

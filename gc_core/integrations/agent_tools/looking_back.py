@@ -10,6 +10,7 @@ import attrs
 
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.excerpts import excerpt_end
+from gc_core.session.facade import SessionFacade
 from gc_core.storage.contents import Passage
 from gc_core.storage.search import Filters, Hit
 from gc_core.values.agent_tool_schemas import is_agent_tool
@@ -45,6 +46,42 @@ class Past(Protocol):
 
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         """Search everything that was ever said."""
+
+
+@attrs.frozen
+class Listed:
+    """
+    What came with the messages of the caller's last list.
+
+    Attributes:
+        session: The session.
+
+    """
+
+    session: SessionFacade
+
+    def items(self) -> tuple[Item, ...]:
+        """Return the resident items."""
+        return self.session.items()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the budget as plain JSON."""
+        return self.session.snapshot()
+
+    def recall(self, item: str) -> str:
+        """Return the original text of what a reference names."""
+        with self.session.port.entered("recall"):
+            return self.session.port.listed.recall(item)
+
+    def contents(self, reference: str) -> tuple[Passage, ...]:
+        """Return its parts."""
+        with self.session.port.entered("contents"):
+            return self.session.port.listed.contents(reference)
+
+    def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
+        """Search it."""
+        with self.session.port.entered("search"):
+            return self.session.port.listed.search(query, **filters)
 
 
 @attrs.frozen

@@ -7,12 +7,15 @@ model call belongs to (a key), and how the call is made. The rest is here.
 
 from gc_core.integrations.lanes.bodies import Turn, turn_in
 from gc_core.integrations.lanes.codec import MessageCodec, Plain, matched_blocks
+from gc_core.integrations.lanes.histories import Histories, History
 from gc_core.integrations.lanes.lane import RECALL, Lane, ModelCall
 from gc_core.integrations.lanes.lanes import Lanes
 from gc_core.integrations.lanes.missing import needs
 
 __all__ = [
     "RECALL",
+    "Histories",
+    "History",
     "Lane",
     "Lanes",
     "MessageCodec",

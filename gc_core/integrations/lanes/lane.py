@@ -68,12 +68,14 @@ class Lane(Generic[M]):
     Attributes:
         session: Its session.
         codec: Reads and writes its messages.
+        is_named: Its conversation has a name. One without may have begun in a lane that others used, too.
         users: The calls that use it now.
 
     """
 
     session: GCSession
     codec: MessageCodec[M] = attrs.field(repr=False)
+    is_named: bool = True
     users: int = 0
 
     def call(self, given: ModelCall[M], send: Callable[[list[M]], R], usage: Callable[[R], Usage | None]) -> R:
@@ -174,7 +176,7 @@ class Lane(Generic[M]):
     @cached_property
     def tools(self) -> AgentTools:
         """The tool with which the model reads what was left out."""
-        return AgentTools(self.session, names=[RECALL.name])
+        return AgentTools(self.session, names=[RECALL.name], listed_only=not self.is_named)
 
 
 @attrs.frozen

@@ -15,7 +15,9 @@ import attrs
 
 from gc_core.errors import LogError
 from gc_core.integrations.lanes.codec import MessageCodec
-from gc_core.integrations.lanes.lane import Lane
+from gc_core.integrations.lanes.histories import Histories
+from gc_core.integrations.lanes.lane import Lane, ModelCall
+from gc_core.isolation import isolated
 from gc_core.session.session import GCSession
 from gc_core.values.config import GCConfig
 from gc_core.values.folders import private
@@ -34,7 +36,7 @@ _WINDOW = 200_000
 
 class Lanes(Generic[M]):
     """
-    The lanes of a program, by key. Safe to call from threads.
+    The lanes of a program, by name or by history. Safe to call from threads.
 
     A lane without a directory is forgotten when it is closed, and its conversation is read again from the framework's
     own history. One with a directory goes on where it was, also in another process; while another process has it open,
@@ -65,6 +67,7 @@ class Lanes(Generic[M]):
         self._directory = None if directory is None else Path(directory)
         self._options = options
         self._open: OrderedDict[str, Lane[M]] = OrderedDict()
+        self._histories = Histories(self._directory)
         self._mutex = threading.Lock()
 
     @contextlib.contextmanager
@@ -74,17 +77,29 @@ class Lanes(Generic[M]):
 
         Raises ConfigError for a configuration or an option that no session accepts.
         """
-        with self._mutex:
-            lane = self._open.get(key) or self._opened(key, model)
-            self._open[key] = lane
-            self._open.move_to_end(key)
-            lane.users += 1
-            self._close_least_used()
-        try:
+        with self._held(self._digest(key), model, is_named=True) as lane:  # formats may share a directory
             yield lane
-        finally:
-            with self._mutex:
-                lane.users -= 1
+
+    @contextlib.contextmanager
+    def lane_of(self, call: ModelCall[M], scope: str = "") -> Iterator[Lane[M]]:
+        """
+        Hold the lane of a conversation that has no name: of those in the scope the one whose history the call's list
+        goes on with, else a new one. Conversations that begin alike part when their lists do, and the tools of none
+        read what another one said. Raises what ``lane`` raises.
+        """
+        name = self._digest(scope)
+        with isolated() as attempt:  # of a list that cannot be read, the lane says so
+            payloads = filter(None, map(self._codec.payload, call.messages))
+            history = self._histories.read(name, [*payloads], self._session)
+        found = None if attempt.error is not None else self._histories.find(history)
+        goes_on = found is not None and found.goes_on(history, self._session(found.key))
+        folder = found.key if found is not None and goes_on else f"{name}-{uuid.uuid4().hex[:16]}"
+        with self._held(folder, call.model, is_named=False) as lane:
+            try:
+                yield lane
+            finally:
+                if attempt.error is None:
+                    self._histories.remember(history, folder, self._directory and lane.session.directory)
 
     def close(self) -> None:
         """Close all lanes. One that is asked for later is opened again."""
@@ -95,24 +110,47 @@ class Lanes(Generic[M]):
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    @contextlib.contextmanager
+    def _held(self, folder: str, model: str, *, is_named: bool) -> Iterator[Lane[M]]:
+        with self._mutex:
+            lane = self._open.get(folder) or Lane(self._opened(folder, model), self._codec, is_named=is_named)
+            self._open[folder] = lane
+            self._open.move_to_end(folder)
+            lane.users += 1
+            self._close_least_used()
+        try:
+            yield lane
+        finally:
+            with self._mutex:
+                lane.users -= 1
+
+    def _digest(self, key: str) -> str:
+        named = f"{self._format}|{key}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(named, digest_size=16).hexdigest()
+
+    def _session(self, folder: str) -> GCSession | None:
+        """Return the session of a lane in memory."""
+        with self._mutex:
+            lane = self._open.get(folder)
+        return None if lane is None else lane.session
+
     def _close_least_used(self) -> None:
         idle = [key for key, lane in self._open.items() if not lane.users]
         for key in idle[: max(0, len(self._open) - MOST_OPEN)]:
             self._open.pop(key).session.close()
 
-    def _opened(self, key: str, model: str) -> Lane[M]:
+    def _opened(self, folder: str, model: str) -> GCSession:
         config = self._config or _config_for(model)
         directory = None
         if self._directory is not None:
-            named = f"{self._format}|{key}".encode("utf-8", "surrogatepass")  # formats may share a directory
-            directory = private(self._directory) / hashlib.blake2b(named, digest_size=16).hexdigest()
+            directory = private(self._directory) / folder
             with contextlib.suppress(FileNotFoundError):
                 session = self._continued(directory, config)
                 if session is not None:
-                    return Lane(session, self._codec)
+                    return session
                 directory = directory.with_name(f"{directory.name}-{uuid.uuid4().hex[:8]}")
         more = {"model": model or None, "directory": directory, **self._options}
-        return Lane(GCSession(config, format=self._format, **more), self._codec)
+        return GCSession(config, format=self._format, **more)
 
     def _continued(self, directory: Path, config: GCConfig) -> GCSession | None:
         """Return the session of a directory; None if it cannot be opened. Raises FileNotFoundError if there is none."""

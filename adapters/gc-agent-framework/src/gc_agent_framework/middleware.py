@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
-import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from gc_agent_framework.messages import FrameworkMessages
 from gc_core import GCConfig, Usage
-from gc_core.integrations.lanes import RECALL, Lanes, ModelCall
+from gc_core.integrations.lanes import RECALL, Lane, Lanes, ModelCall
 
-_CONVERSATION: Final[contextvars.ContextVar[str]] = contextvars.ContextVar("gc_conversation", default="")
-"""The conversation of the last model call: a tool that the model calls belongs to it."""
+_LAST: Final[contextvars.ContextVar[tuple[str, ModelCall[Message]]]] = contextvars.ContextVar("gc_last_call")
+"""The last model call with its conversation's name: a tool that the model calls belongs to it."""
 
 
 class GCMiddleware(ChatMiddleware):
@@ -24,7 +24,7 @@ class GCMiddleware(ChatMiddleware):
     Keeps an agent's requests within the window. The history of an agent's session stays whole: only what is sent is
     shorter.
 
-    A conversation is known by its agent session, else by its first message. Where the server keeps the history
+    A conversation is known by its agent session, else by its history. Where the server keeps the history
     (``conversation_id``) everything passes as it is.
 
     Args:
@@ -44,19 +44,19 @@ class GCMiddleware(ChatMiddleware):
         if _is_elsewhere(context):
             await call_next()
             return
-        key, call = _key(context), _call(context)
-        _CONVERSATION.set(key)
+        name, call = _name(context), _call(context)
+        _LAST.set((name, call))
 
         async def send(sent: list[Message]) -> Any:
             context.messages = sent
             await call_next()
             return await _begun(context.result) if context.stream else context.result
 
-        with self._lanes.lane(key, call.model) as lane:
+        with self._lane(name, call) as lane:
             context.result = await lane.call_async(call, send, lambda _: None)
 
         def report(response: Any) -> None:
-            with self._lanes.lane(key, call.model) as lane:
+            with self._lane(name, call) as lane:
                 lane.report(_usage(response.usage_details))
 
         if context.stream:
@@ -68,7 +68,7 @@ class GCMiddleware(ChatMiddleware):
         """Return a tool with which an agent of this middleware reads what was left out; add it to the agent's own."""
 
         def recall(reference: str, offset: int = 0) -> str:
-            with self._lanes.lane(_CONVERSATION.get()) as lane:
+            with self._lane(*_LAST.get(("", ModelCall(messages=())))) as lane:
                 return lane.tools.call(RECALL.name, {"reference": reference, "offset": offset})
 
         return FunctionTool(
@@ -78,6 +78,9 @@ class GCMiddleware(ChatMiddleware):
     def close(self) -> None:
         """Close the sessions; a conversation that goes on opens its own again."""
         self._lanes.close()
+
+    def _lane(self, name: str, call: ModelCall[Message]) -> contextlib.AbstractContextManager[Lane[Message]]:
+        return self._lanes.lane(name, call.model) if name else self._lanes.lane_of(call)
 
 
 async def _begun(stream: ResponseStream[Any, Any]) -> ResponseStream[Any, Any]:
@@ -102,12 +105,8 @@ def _is_elsewhere(context: ChatContext) -> bool:
     return bool(_options(context).get("conversation_id"))
 
 
-def _key(context: ChatContext) -> str:
-    if context.session is not None:
-        return str(context.session.session_id)
-    first = next((message for message in context.messages if message.role != "system"), None)
-    begins = "" if first is None else f"{first.message_id} {[content.to_dict() for content in first.contents]}"
-    return hashlib.blake2b(begins.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def _name(context: ChatContext) -> str:
+    return "" if context.session is None else str(context.session.session_id)
 
 
 def _call(context: ChatContext) -> ModelCall[Message]:

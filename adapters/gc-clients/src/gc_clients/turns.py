@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from gc_core import ContextOverflowError, GCConfig
 from gc_core.errors import LogError, MessageError
-from gc_core.integrations.lanes import Lanes, Plain, Turn
+from gc_core.integrations.lanes import Lane, Lanes, Plain, Turn
 from gc_core.providers import format_named
 from gc_core.values.loggers import logger
 
@@ -46,7 +47,7 @@ class Turns:
     def fitted(self, turn: Turn, lane: str) -> Mapping[str, Any]:
         """Return the body to send. Raises SpendLimitError."""
         try:
-            with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
+            with self._lane(turn, lane) as held:
                 return turn.with_messages(held.fitted(turn.call))
         except _PASSED_BY as error:
             _log.warning("sent as it came", error=str(error)[:500])
@@ -58,7 +59,7 @@ class Turns:
         if format_named(turn.format).refused_size(refusal) is None:
             return None
         try:
-            with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
+            with self._lane(turn, lane) as held:
                 return turn.with_messages(held.recovered(turn.call, refusal))
         except _PASSED_BY as error:
             _log.warning("not sent again", error=str(error)[:500])
@@ -68,10 +69,14 @@ class Turns:
         """Take the usage that the provider reported, in its own shape; a report that cannot be read changes nothing."""
         try:
             counts = format_named(turn.format).usage(usage)
-            with self._lanes[turn.format].lane(lane or turn.key, turn.call.model) as held:
+            with self._lane(turn, lane) as held:
                 held.report(counts)
         except _PASSED_BY as error:
             _log.debug("usage not taken", error=str(error)[:200])
+
+    def _lane(self, turn: Turn, name: str) -> contextlib.AbstractContextManager[Lane[Mapping[str, Any]]]:
+        lanes = self._lanes[turn.format]
+        return lanes.lane(name, turn.call.model) if name else lanes.lane_of(turn.call, turn.key)
 
     def close(self) -> None:
         """Close the lanes."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
+import attrs
 from litellm.integrations.custom_logger import CustomLogger
 
 from gc_core import GCConfig, Usage, load_config
 from gc_core.errors import ContextOverflowError, LogError, MessageError
-from gc_core.integrations.lanes import Lanes, Plain, Turn, turn_in
+from gc_core.integrations.lanes import Lane, Lanes, Plain, Turn, turn_in
 from gc_core.providers import format_named
 from gc_core.values.loggers import logger
 
@@ -35,8 +37,18 @@ _REMEMBERED: Final = 1_000
 _PASSED_BY: Final = (ContextOverflowError, MessageError, LogError, OSError)
 """What keeps no request back: it does not fit by any means, or files cannot be read or written."""
 
+
 CONFIG, DIRECTORY = "GC_LITELLM_CONFIG", "GC_LITELLM_DIRECTORY"
 """Variables of a proxy: a TOML file with a table ``[gc]``, and the directory of the sessions' files."""
+
+
+@attrs.frozen
+class _Call:
+    """A call. Its key is the name of its conversation; without one, what all have in common that begin like it."""
+
+    turn: Turn
+    key: str
+    is_named: bool
 
 
 class GCCallback(CustomLogger):
@@ -44,8 +56,8 @@ class GCCallback(CustomLogger):
     Sends what fits of each request: awaited calls of the SDK, and all of the proxy's, in every API that LiteLLM serves
     for a reply. What the client holds stays whole.
 
-    A conversation is known by ``litellm_session_id`` or ``metadata["session_id"]``, else by its system text and first
-    message; behind the proxy also by the client's key. LiteLLM lets no callback send a refused request again: what a
+    A conversation is known by ``litellm_session_id`` or ``metadata["session_id"]``, else by its system text and its
+    history; behind the proxy also by the client's key. LiteLLM lets no callback send a refused request again: what a
     refusal says of the window is learned, and the next request fits.
 
     Args:
@@ -61,7 +73,7 @@ class GCCallback(CustomLogger):
             name: Lanes(Plain(), format=name, config=config, directory=directory, **options)
             for name in sorted(set(FORMATS.values()))
         }
-        self._calls: OrderedDict[str, tuple[str, Turn]] = OrderedDict()
+        self._calls: OrderedDict[str, _Call] = OrderedDict()
         self._newest: dict[str, str] = {}
 
     @classmethod
@@ -76,10 +88,10 @@ class GCCallback(CustomLogger):
         turn = None if name is None else turn_in(name, _as_dicts(kwargs))
         if turn is None:
             return None
-        key = _key(kwargs, turn)
-        self._remember(str(kwargs.get("litellm_call_id")), key, turn)
+        call = _Call(turn, _key(kwargs, turn), is_named=bool(_name(kwargs)))
+        self._remember(str(kwargs.get("litellm_call_id")), call)
         try:
-            with self._lanes[turn.format].lane(key, turn.call.model) as lane:
+            with self._lane(call) as lane:
                 sent = await asyncio.to_thread(lane.fitted, turn.call)
         except _PASSED_BY as error:
             _log.warning("sent as it came", error=str(error)[:500])
@@ -100,15 +112,15 @@ class GCCallback(CustomLogger):
 
     async def async_log_failure_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:  # noqa: ARG002 - LiteLLM's signature
         """Learn from a refusal for length what the window is."""
-        call = str(kwargs.get("litellm_call_id"))
-        key, turn = self._calls.get(call, ("", None))
-        self._forgotten(call)
+        number = str(kwargs.get("litellm_call_id"))
+        call = self._calls.get(number)
+        self._forgotten(number)
         error = kwargs.get("exception")
-        if turn is None or error is None or format_named(turn.format).refused_size(error) is None:
+        if call is None or error is None or format_named(call.turn.format).refused_size(error) is None:
             return
         try:
-            with self._lanes[turn.format].lane(key, turn.call.model) as lane:
-                await asyncio.to_thread(lane.recovered, turn.call, error)
+            with self._lane(call) as lane:
+                await asyncio.to_thread(lane.recovered, call.turn.call, error)
         except _PASSED_BY as failed:
             _log.warning("does not fit", error=str(failed)[:500])
 
@@ -119,28 +131,31 @@ class GCCallback(CustomLogger):
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    def _remember(self, call: str, key: str, turn: Turn) -> None:
-        self._calls[call] = (key, turn)
-        self._newest[key] = call
+    def _lane(self, call: _Call) -> contextlib.AbstractContextManager[Lane[Mapping[str, Any]]]:
+        lanes, sent = self._lanes[call.turn.format], call.turn.call
+        return lanes.lane(call.key, sent.model) if call.is_named else lanes.lane_of(sent, call.key)
+
+    def _remember(self, number: str, call: _Call) -> None:
+        self._calls[number] = call
+        self._newest[call.key] = number
         while len(self._calls) > _REMEMBERED:
             self._forgotten(next(iter(self._calls)))
 
-    def _forgotten(self, call: str) -> tuple[str, Turn | None]:
-        """Forget a call; return its conversation, and its turn if no newer one of the conversation was sent."""
-        key, turn = self._calls.pop(call, ("", None))
-        if self._newest.get(key) != call:
-            return key, None
-        del self._newest[key]
-        return key, turn
+    def _forgotten(self, number: str) -> _Call | None:
+        """Forget a call, and return it if no newer one of the conversation was sent."""
+        call = self._calls.pop(number, None)
+        if call is None or self._newest.get(call.key) != number:
+            return None
+        del self._newest[call.key]
+        return call
 
-    def _report(self, call: str, usage: Any) -> None:
+    def _report(self, number: str, usage: Any) -> None:
         """Take a report, unless a newer request of the conversation was sent: it would be taken for that one's."""
-        key, turn = self._forgotten(call)
-        counts = _counts(usage)
-        if turn is None or counts is None:
+        call, counts = self._forgotten(number), _counts(usage)
+        if call is None or counts is None:
             return
         try:
-            with self._lanes[turn.format].lane(key, turn.call.model) as lane:
+            with self._lane(call) as lane:
                 lane.report(counts)
         except _PASSED_BY as error:
             _log.warning("usage not taken", error=str(error)[:500])
@@ -157,8 +172,12 @@ def _as_dicts(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def conversation(kwargs: Mapping[str, Any], turn: Turn) -> str:
     """Return what the conversation of a call is known by: the client's own name for it, or how it begins."""
-    named = kwargs.get("litellm_session_id") or _metadata(kwargs).get("session_id")
-    return str(named or turn.key)
+    return _name(kwargs) or turn.key
+
+
+def _name(kwargs: Mapping[str, Any]) -> str:
+    """Return the client's own name for a conversation; "" for none."""
+    return str(kwargs.get("litellm_session_id") or _metadata(kwargs).get("session_id") or "")
 
 
 def _key(kwargs: Mapping[str, Any], turn: Turn) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,9 +24,9 @@ class GCModel(Model):
     """
     Sends to a model what fits of each run's history. The history itself, and a session of the SDK, stay whole.
 
-    A conversation is known by the name that ``LaneSession`` or ``conversation`` gives it, and by its first message;
-    agents used as tools have their own. Where the server keeps the history (``previous_response_id``,
-    ``conversation_id``) everything passes as it is.
+    A conversation is known by the name that ``LaneSession`` or ``conversation`` gives it, and by its history: agents
+    used as tools have their own. Where the server keeps the history (``previous_response_id``, ``conversation_id``)
+    everything passes as it is.
 
     Args:
         model: Any model of the SDK.
@@ -61,7 +59,7 @@ class GCModel(Model):
         async def send(sent: list[Any]) -> ModelResponse:
             return await self._model.get_response(**{**request, "input": _input(request, call, sent)})
 
-        with self._lanes.lane(_key(call.messages), call.model) as lane:
+        with self._lanes.lane_of(call, CONVERSATION.get()) as lane:
             return await lane.call_async(call, send, lambda response: _counts(response.usage))
 
     async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:  # type: ignore[override]
@@ -76,7 +74,7 @@ class GCModel(Model):
         def start(sent: list[Any]) -> AsyncIterator[Any]:
             return self._model.stream_response(**{**request, "input": _input(request, call, sent)})
 
-        with self._lanes.lane(_key(call.messages), call.model) as lane:
+        with self._lanes.lane_of(call, CONVERSATION.get()) as lane:
             async for event in lane.stream_async(call, start, _counts_of_event):
                 yield event
 
@@ -143,8 +141,7 @@ class GCProvider(ModelProvider):
 
 def _recall_tool(lanes: Lanes[Any]) -> FunctionTool:
     async def recall(context: ToolContext[Any], arguments: str) -> str:
-        given = context.turn_input
-        with lanes.lane(_key(_messages(given))) as lane:
+        with lanes.lane_of(ModelCall(messages=_messages(context.turn_input)), CONVERSATION.get()) as lane:
             return await asyncio.to_thread(lane.tools.call, RECALL.name, arguments)
 
     schema = dict(RECALL.parameters)
@@ -163,12 +160,6 @@ def _input(request: Mapping[str, Any], call: ModelCall[Any], sent: Sequence[Any]
     """Return the input to send: a text where it was one, and stands alone."""
     alone = isinstance(request["input"], str) and len(sent) == 1 and sent[0] is call.messages[0]
     return request["input"] if alone else list(sent)
-
-
-def _key(messages: Sequence[Any]) -> str:
-    first = json.dumps(list(messages[:1]), sort_keys=True, default=str)
-    digest = hashlib.blake2b(first.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return f"{CONVERSATION.get()}|{digest}"
 
 
 def _schema(tool: Any) -> dict[str, Any]:

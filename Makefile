@@ -11,7 +11,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus clients clients-ci clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers bench-frameworks clean
+.PHONY: help demo test corpus clients clients-ci clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers bench-frameworks rule-model clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -179,9 +179,17 @@ bench-peers: .venv/installed ## Measure other systems on the same sessions (half
 bench-frameworks: .venv/installed ## Measure what frameworks do by themselves, beside gc-core (ten minutes; needs the corpus)
 	@$(BIN)/python -m benchmarks.peers.frameworks
 
+.training/installed: benchmarks/requirements-training.txt pyproject.toml
+	@$(PYTHON) -m venv .training
+	@.training/bin/pip install -qq --disable-pip-version-check -e . -r benchmarks/requirements-training.txt
+	@touch $@
+
+rule-model: .training/installed ## Learn again what a rule looks like, from the labelled messages (a minute)
+	@.training/bin/python -m benchmarks.rule_model
+
 docs: .venv/installed ## Build the documents into site/, strictly
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . site
 	@echo "Built: site/index.html"
 
 clean: ## Remove the virtual environment and caches
-	rm -rf .venv .demo .clients .adapters demo.html .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .demo .clients .adapters .training demo.html .peers site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

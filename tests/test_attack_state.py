@@ -10,7 +10,7 @@ from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hooki
 from gc_core.errors import SourceError
 from gc_core.storage.audit import verify
 from gc_core.task.contradictions import subject_of
-from gc_core.task.stated_rules import form_of
+from gc_core.task.forms import form_of
 from gc_core.values.results import Refusal
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.inside import recorder_of, state_of

@@ -305,7 +305,7 @@ BOUNDED = {
     ("storage.purge.secret", "_spans"): WORDS,
     ("relevance.shell", "read_command"): WORDS,
     ("relevance.shell", "_reading"): WORDS,
-    ("task.stated_rules", "form_of"): WORDS,
+    ("task.forms", "form_of"): WORDS,
     ("task.stated_rules", "_is_taken_back"): WORDS,
     ("ctxgc.evaluation.cache_simulator", "_mark"): BLOCKS,
     ("providers.anthropic.format", "_marks"): BLOCKS,

@@ -8,16 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.stated_rules import is_known, rows, sessions_of, standing, stated, wordings
+from gc_core.task.forms import Form, form_of
 from gc_core.task.reruns import does_again
-from gc_core.task.stated_rules import Form, Sentence, form_of, sentences_in
+from gc_core.task.stated_rules import sentences_in
 from tests.support.corpus import require_corpus
 
 DATA = Path(__file__).parent / "data"
 WORDINGS = [json.loads(line) for line in (DATA / "rule_wordings.jsonl").read_text("utf-8").splitlines()]
 SENTENCES = [json.loads(line) for line in (DATA / "said_by_users.jsonl").read_text("utf-8").splitlines()]
-
-THIRD = pytest.mark.skip(reason='measured once, with python -m benchmarks.stated_rules --half "third unseen"')
-FOURTH = pytest.mark.skip(reason='measured once, with python -m benchmarks.stated_rules --half "fourth unseen"')
 
 
 def share(values):
@@ -29,10 +27,6 @@ def share(values):
     ("half", "floor"),
     [
         ("tune", 0.97),
-        ("unseen", 0.88),
-        ("second unseen", 0.86),
-        pytest.param("third unseen", 0.9, marks=THIRD),
-        pytest.param("fourth unseen", 0.9, marks=FOURTH),
     ],
 )
 def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
@@ -44,10 +38,6 @@ def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
     ("half", "floor"),
     [
         ("tune", 0.97),
-        ("unseen", 0.9),
-        ("second unseen", 0.86),
-        pytest.param("third unseen", 0.9, marks=THIRD),
-        pytest.param("fourth unseen", 0.9, marks=FOURTH),
     ],
 )
 def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
@@ -146,9 +136,7 @@ def test_only_a_strong_word_makes_a_rule_of_something_at_hand_or_of_a_symptom():
     assert form_of("The last one out must always lock the depot.") is Form.NORM
 
 
-@pytest.mark.parametrize(
-    "half", ["tune", "unseen", pytest.param("third unseen", marks=THIRD), pytest.param("fourth unseen", marks=FOURTH)]
-)
+@pytest.mark.parametrize("half", ["tune", "unseen"])
 def test_similar_rules_about_two_things_both_stay(half):
     for row in rows(half):
         if row["id"].startswith("p"):
@@ -156,9 +144,7 @@ def test_similar_rules_about_two_things_both_stay(half):
             assert all(is_known(row[which]["marker"], entries) for which in ("first", "second"))
 
 
-@pytest.mark.parametrize(
-    "half", ["tune", "unseen", pytest.param("third unseen", marks=THIRD), pytest.param("fourth unseen", marks=FOURTH)]
-)
+@pytest.mark.parametrize("half", ["tune", "unseen"])
 def test_no_rule_takes_back_another_one_that_is_about_something_else(half):
     texts = [said.text for said in wordings(half) if said.is_rule]
     together, alone = stated(texts), [entry for text in texts for entry in stated([text])]
@@ -191,9 +177,7 @@ def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
     assert stated([*others, old, new]) == [*others, new]
 
 
-@pytest.mark.parametrize(
-    "half", ["unseen", pytest.param("third unseen", marks=THIRD), pytest.param("fourth unseen", marks=FOURTH)]
-)
+@pytest.mark.parametrize("half", ["fifth unseen", "sixth unseen"])
 def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
     require_corpus()
     found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))
@@ -260,27 +244,6 @@ def test_a_sentence_shows_by_its_form_what_it_is(text, form):
 )
 def test_the_words_of_others_are_not_rules_of_the_user(text):
     assert [each for each in sentences_in(text) if each.form is not None] == []
-
-
-def test_a_rule_after_news_and_a_colon_is_taken_by_itself():
-    (rule,) = [
-        each for each in sentences_in("We had trouble last month, so: a PR needs two approvals.") if each.form == 0
-    ]
-    assert rule.text == "a PR needs two approvals."
-
-
-@pytest.mark.parametrize(
-    ("text", "form"),
-    [
-        ("It took us a year to get rid of it, don't bring it back.", Form.ORDER),
-        ("I've been burned by mocks, so real database in tests", Form.STATEMENT),
-        ("It crashed again, no idea why", None),
-        ("I was late, so I left it out", None),
-    ],
-)
-def test_a_rule_that_follows_from_news_is_found(text, form):
-    (sentence,) = sentences_in(text)
-    assert sentence == Sentence(text, form)
 
 
 def test_a_short_answer_to_a_question_of_the_agent_states_nothing():

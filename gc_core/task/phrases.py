@@ -24,7 +24,8 @@ _ONLY_WORDS = 15
 _DAY = r"(?:[a-zà-ÿ]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)"
 """Words after the number of a day or of a row, which do not begin a sentence."""
 
-_SENTENCE = regex(rf"[^\n]+?(?:(?:[!?]|(?<!\d)\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
+_TITLE = r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)(?<!\bProf)"
+_SENTENCE = regex(rf"[^\n]+?(?:(?:[!?]|(?<!\d){_TITLE}\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
 _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 

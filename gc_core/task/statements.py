@@ -14,8 +14,9 @@ import attrs
 from gc_core.summaries.fact_extraction import PASTE_TOKENS
 from gc_core.task import phrases as wording
 from gc_core.task.contradictions import meaning, withdrawn_among
+from gc_core.task.forms import Form
 from gc_core.task.stances import is_unadopted
-from gc_core.task.stated_rules import Form, Sentence, sentences_in
+from gc_core.task.stated_rules import Sentence, sentences_in
 from gc_core.task.values import Decision, Reason
 from gc_core.task.withdrawals import Withdrawal, withdrawal_in
 from gc_core.values.items import Item

@@ -7,7 +7,7 @@ import functools
 import re
 from typing import Final
 
-from gc_core.task.stated_rules import Form, form_of
+from gc_core.task.forms import Form, form_of
 from gc_core.task.values import Constraint, Decision
 from gc_core.values.patterns import regex
 

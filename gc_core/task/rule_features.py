@@ -1,0 +1,128 @@
+"""
+What a sentence shows of being a rule or not: its words, their parts, its cues, and what stands beside it.
+
+A feature is a short text, of which only the hash is used. Nobody wrote down which features speak for a rule: that is
+learned from labelled messages (``benchmarks.rule_model``). Linear in the length of the sentence.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from zlib import crc32
+
+import attrs
+
+from gc_core.task.rule_cues import CUES, cues_of
+from gc_core.values.patterns import regex
+
+MOST_TOKENS = 60
+"""The most tokens of a sentence that are read."""
+
+_WORD = regex(
+    r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:'[^\W\d_]+)*|[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]"
+    r"|\d+|[^\w\s]"
+)
+_DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_MARK = regex(r"[^\w\s]")
+_PARTS = (3, 4, 5)
+"""The lengths of the parts of words, in letters."""
+
+_DENSE_PARTS = (2, 3, 4)
+_SHORTEST = 3
+_BESIDE = 8
+"""The tokens of a neighbouring sentence that are read."""
+
+_SENTENCES, _PLACES = 4, 2
+_START = 6
+_SIDES = ("", "before ", "after ")
+
+
+@attrs.frozen
+class Reading:
+    """A sentence as its features are read from it."""
+
+    text: str
+    tokens: tuple[str, ...]
+    cues: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sentence: str) -> Reading:
+        """Read a sentence."""
+        plain = sentence.replace("’", "'")
+        return cls(plain, tuple(_WORD.findall(plain.lower())[:MOST_TOKENS]), tuple(cues_of(plain)))
+
+
+def hashes_of(sentences: Sequence[str], buckets: int) -> list[frozenset[int]]:
+    """Return the hashes of the features of each sentence of a message, below ``buckets``."""
+    readings = [Reading.of(sentence) for sentence in sentences]
+    return [
+        frozenset(_hash(feature, buckets) for feature in _features(readings, place)) for place in range(len(readings))
+    ]
+
+
+def cue_hashes(buckets: int) -> frozenset[int]:
+    """Return the hashes of the features that are cues."""
+    return frozenset(_hash(f"{side}cue {cue}", buckets) for side in _SIDES for cue in CUES)
+
+
+def _hash(feature: str, buckets: int) -> int:
+    return crc32(feature.encode("utf-8", "surrogatepass")) % buckets
+
+
+def _features(readings: Sequence[Reading], place: int) -> Iterator[str]:
+    reading = readings[place]
+    yield from _of_words(reading.tokens)
+    yield from _of_dense(reading.text)
+    yield from _of_form(reading)
+    yield from (f"cue {cue}" for cue in reading.cues)
+    yield f"place {min(place, _PLACES)} {min(len(readings), _SENTENCES)}"
+    yield from _beside("before", readings[place - 1] if place else None)
+    yield from _beside("after", readings[place + 1] if place + 1 < len(readings) else None)
+
+
+def _of_words(tokens: Sequence[str]) -> Iterator[str]:
+    yield from tokens
+    framed = ("<", *tokens, ">")
+    yield from (f"{one} {two}" for one, two in itertools.pairwise(framed))
+    yield from (f"{one} {two} {three}" for one, two, three in zip(framed, framed[1:], framed[2:], strict=False))
+    for word in set(tokens):
+        if len(word) >= _SHORTEST and word.isalpha() and not _DENSE.match(word):
+            whole = f"^{word}$"
+            for size in _PARTS:
+                yield from (f"~{whole[at : at + size]}" for at in range(len(whole) - size + 1))
+
+
+def _of_dense(text: str) -> Iterator[str]:
+    """Yield parts of what is written without blanks; how it ends says most."""
+    for run in _DENSE.findall(text):
+        for size in _DENSE_PARTS:
+            yield from (f"~{run[at : at + size]}" for at in range(len(run) - size + 1))
+        yield f"end {run[-2:]}"
+        yield f"end {run[-3:]}"
+
+
+def _of_form(reading: Reading) -> Iterator[str]:
+    """Yield how long it is, how it begins and ends, and how much of it is marks, as in what machines write."""
+    text, size = reading.text, max(1, len(reading.text))
+    yield f"length {min(len(reading.tokens) // 3, 8)}"
+    yield f"first {''.join(map(_shape, text[:_START]))}"
+    yield f"last {_shape(text[-1:])}"
+    yield f"marks {min(10 * len(_MARK.findall(text)) // size, 4)}"
+    yield f"capitals {min(4 * sum(map(str.isupper, text)) // size, 3)}"
+
+
+def _shape(letter: str) -> str:
+    if letter.isalpha():
+        return "X" if letter.isupper() else "x"
+    return "9" if letter.isdigit() else letter
+
+
+def _beside(side: str, reading: Reading | None) -> Iterator[str]:
+    if reading is None:
+        yield side
+        return
+    tokens = reading.tokens[:_BESIDE]
+    yield from (f"{side} {token}" for token in tokens)
+    yield from (f"{side} {one} {two}" for one, two in itertools.pairwise(tokens))
+    yield from (f"{side} cue {cue}" for cue in reading.cues)

@@ -37,7 +37,7 @@ from gc_core.storage.ledger import Opened
 from gc_core.storage.search import Filters, Hit
 from gc_core.storage.state import Settings
 from gc_core.task.values import TaskState
-from gc_core.values.config import GCConfig
+from gc_core.values.config import GCConfig, checked_config
 from gc_core.values.items import Item
 from gc_core.values.policy import GCPolicy
 from gc_core.values.protocols import AsyncSummarizer, GCStrategy, SummarizationValidator, Summarizer
@@ -122,9 +122,10 @@ class SessionFacade:
         Raises LogError when there is no session, when another process writes to it, or when its files contradict each
         other; ConfigError when it was run with strategies or a summarizer given as objects, and none is given now.
         """
+        given = None if config is None else checked_config(config)
 
         def prepared(recorded: Opened) -> tuple[Settings, Host]:
-            settings = Settings.of(recorded, config, counter)
+            settings = Settings.of(recorded, given, counter)
             chosen = requested_strategies(strategy, settings.config)
             if strategy is None and summarizer is None and config is None and settings.objects:
                 text = f"the session was run with the objects {list(settings.objects)}"
@@ -141,9 +142,9 @@ class SessionFacade:
             return attrs.evolve(settings, config=names, objects=objects), host
 
         core = SessionCore.reopen(Path(directory), prepared, cls._asks)
-        if config is not None:
-            core.configure(config)
-            for turn in sorted(set(config.pinned_turn_indices) - core.runtime.state.pinned_turns):
+        if given is not None:
+            core.configure(given)
+            for turn in sorted(set(given.pinned_turn_indices) - core.runtime.state.pinned_turns):
                 with core.gate.call("pin"):
                     core.inbox.set_pin(turn, None, pinned=True)
         return cls._of(core)
@@ -159,7 +160,7 @@ class SessionFacade:
             settings = Settings.of(recorded, None, None)
             chosen = requested_strategies("none", settings.config)
             host = Host(strategy=chosen)
-            config = with_strategy_names(settings.config, chosen)
+            config = attrs.evolve(with_strategy_names(settings.config, chosen), strategies={}, summarizers={})
             return attrs.evolve(settings, config=config, objects=(), kept=recorded), host
 
         return cls._of(SessionCore.reopen(Path(directory), prepared, cls._asks))

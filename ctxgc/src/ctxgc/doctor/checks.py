@@ -342,7 +342,7 @@ def check_model(patient: Patient) -> Iterator[Diagnosis]:
         remedy = "report usage to post_turn, or give the session a counter of your own"
         yield Diagnosis(level=Level.WARNING, subject="model", text=text, remedy=remedy)
     elif known.exact:
-        text = f"{model} counts as {known.name}: exactly, by {known.encoding}"
+        text = f"{model} counts as {known.name}: its texts exactly, by {known.encoding}"
         yield Diagnosis(level=Level.OK, subject="model", text=text)
     else:
         text = f"{model} counts as {known.name}: estimated, {known.factor:g} tokens for one of {known.encoding}"

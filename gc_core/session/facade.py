@@ -544,7 +544,8 @@ class SessionFacade:
         """
         Return the original text of an item as it arrived, whether it is resident or not, also from an earlier life of
         the session. Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the
-        whole text of a stub or trace that names one. A range is returned item by item. In a session that was handed
+        whole text of a stub or trace that names one. A range is returned item by item, and whole however long it is:
+        ``contents`` names its parts. In a session that was handed
         off, ``i42@5f3a9c`` is an item of an earlier one. Raises SourceError for an id that was never given, LogError
         when there is no line at the bytes.
         """

@@ -356,7 +356,9 @@ def test_the_name_of_a_tool_beside_its_result_is_counted():
     assert sizes[1] - sizes[0] == counter_for("gpt-5", "openai").count("read_the_whole_file") + 1
 
 
-@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_progressive"])
+@pytest.mark.parametrize(
+    "strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
+)
 def test_a_group_chat_stays_within_the_window_by_the_cookbooks_count(strategy):
     encoding, names = counter_for("gpt-5", "openai"), [f"a_rather_long_name_of_guest_number_{n}" for n in range(9)]
     config = GCConfig(strategy=strategy, context_limit=1_500, output_reservation=0)

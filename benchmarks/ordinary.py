@@ -29,7 +29,7 @@ from gc_core import GCConfig, GCSession, compact
 from gc_core.errors import GCError
 from gc_core.events import CollectionFinished, Event
 from gc_core.providers import format_named
-from gc_core.providers.token_counting import counter_for, part_tokens
+from gc_core.providers.token_counting import counter_for, message_tokens
 from gc_core.relevance.name_scan import scan
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.policy import GCPolicy
@@ -104,7 +104,7 @@ def count(message: dict[str, Any]) -> int:
 
 @functools.lru_cache(maxsize=100_000)
 def _counted(text: str) -> int:
-    return sum(part_tokens(part, _COUNTER) for part in _FORMAT.read(json.loads(text))) + _COUNTER.per_message
+    return message_tokens(json.loads(text), _FORMAT, _COUNTER)
 
 
 def run_steps(messages: Sequence[dict[str, Any]], config: GCConfig, *, every: int = 5) -> Seen:

@@ -89,6 +89,7 @@ _ROOMS = {
         "Trigger",
         "Young",
     ),
+    "gc_core.values.validators": ("percent",),
     "gc_core.values.working_files": ("WorkingFile",),
     "gc_core.window.budget": ("InstructionBudget",),
     "gc_core.window.plan": ("Plan",),

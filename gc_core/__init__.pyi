@@ -39,6 +39,7 @@ from gc_core.values.results import ColdItem, GCResult, GCTriggerReason, Goal, In
 from gc_core.values.sources import ORG, TEAM, USER, InstructionSource
 from gc_core.values.summary import SummaryOutcome, SummaryRequest
 from gc_core.values.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
+from gc_core.values.validators import percent
 from gc_core.values.working_files import WorkingFile
 from gc_core.window.budget import InstructionBudget
 from gc_core.window.plan import Plan
@@ -108,5 +109,6 @@ __all__ = [  # noqa: RUF022 - in plain order, constants among the others
     "compact",
     "hookimpl",
     "load_config",
+    "percent",
     "search_sessions",
 ]

@@ -45,7 +45,7 @@ EXTREMES = {
     "summarization_model": ["auto"],
     "summarization_prompt": ["Say nothing."],
     "background_percent": [0, 90],
-    "summarizers": [{"nobody": {"x": 1}}],
+    "summarizers": [{"llm": {"retries": 1}}],
     "cache_marks": [False],
     "cache_ttl": ["5m"],
     "stable_cache_ttl": ["1h"],

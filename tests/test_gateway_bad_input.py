@@ -18,7 +18,7 @@ from gc_gateway.errors import GatewayError
 from gc_gateway.serving import running
 from gc_gateway.settings import Settings, load_settings
 
-from gc_core import Plugins, hookimpl
+from gc_core import ConfigError, Plugins, hookimpl
 from tests.support.standin import StandIn
 
 HEADERS = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", "content-type": "application/json"}
@@ -429,7 +429,7 @@ def test_secrets_that_a_plugin_knows_reach_no_file_and_no_provider(provider, set
     ("text", "said"),
     [
         ("[gatway]\nport = 5\n", "neither a table"),
-        ("[gateway]\nprt = 5\n", "no key 'prt'"),
+        ("[gateway]\nprt = 5\n", "no key 'prt'; .*did you mean port"),
         ("[gateway\n", "cannot be read"),
         ("gateway = 5\n", "expected a table"),
     ],
@@ -437,6 +437,12 @@ def test_secrets_that_a_plugin_knows_reach_no_file_and_no_provider(provider, set
 def test_a_wrong_file_of_settings_is_named(tmp_path, text, said):
     (tmp_path / "gc.toml").write_text(text)
     with pytest.raises(GatewayError, match=said):
+        load_settings(tmp_path / "gc.toml")
+
+
+def test_a_table_of_the_library_beside_the_gateways_is_not_left_unread(tmp_path):
+    (tmp_path / "gc.toml").write_text("[gateway]\nport = 5\n[gc_core]\ntarget_percent = 50\n")
+    with pytest.raises(ConfigError, match=r"\[gc_core\] is not read: call it \[gc\]"):
         load_settings(tmp_path / "gc.toml")
 
 

@@ -1,17 +1,30 @@
 """What somebody meant and did not write is an error that names it, and never silence."""
 
 import re
+from pathlib import Path
 
+import attrs
 import pytest
 
-from gc_core import ConfigError, GCConfig, GCSession, load_config
+import gc_core as gc
+from gc_core import ConfigError, GCConfig, GCSession, Plugins, compact, load_config
+from tests.support.say import user
 
 BAD_FILES = {
     "[tool.gc]\nthreshold_percent = 80\n": "[tool.gc] is not read: call it [gc]",
     "[gc_core]\nthreshold_percent = 80\n": "[gc_core] is not read: call it [gc]",
     "[gc-core]\nthreshold_percent = 80\n": "[gc-core] is not read: call it [gc]",
     "[project]\nname = 'mine'\n": "has no table [gc]; it has ['project']",
-    "threshold_percent = 80\n": "its keys are outside",
+    "[tool.gc-core]\nthreshold_percent = 80\n": "[tool.gc-core] is not read: call it [gc]",
+    "[GC]\nthreshold_percent = 80\n": "[GC] is not read: call it [gc]",
+    "[gcc]\nthreshold_percent = 80\n": "it has ['gcc']; is [gcc] meant to be it?",
+    "threshold_percent = 80\n": "threshold_percent is not read: write threshold_percent in the table [gc]",
+    "[gc]\n[gc_core]\nthreshold_percent = 80\n": "[gc_core] is not read: call it [gc]",
+    "[gc]\n[tool.gc]\nthreshold_percent = 80\n": "[tool.gc] is not read: call it [gc]",
+    "[gc]\n[strategies.gc_budget]\nkeep = 0.5\n": "[strategies] is not read: call it [gc.strategies]",
+    "[gc]\n[stratgies.gc_budget]\nkeep = 0.5\n": "[stratgies] is not read: call it [gc.strategies]",
+    "[gc]\n[gc_strategies.gc_budget]\nkeep = 0.5\n": "[gc_strategies] is not read: call it [gc.strategies]",
+    "[gc]\n[tools]\nread = 'locked'\n": "[tools] is not read: call it [gc.tools]",
 }
 
 
@@ -23,21 +36,119 @@ def test_a_file_without_its_table_says_what_it_has_instead(tmp_path, text):
         load_config(path)
 
 
+def test_tables_of_other_programs_beside_ours_are_left_alone(tmp_path):
+    path = tmp_path / "pyproject.toml"
+    others = "[project]\n[tool.ruff]\n[tool.gcovr]\n[build-system]\n[gateway]\n[gcs]\n[logging]\n"
+    path.write_text("[gc]\ncontext_limit = 9_000\n" + others)
+    assert load_config(path).context_limit == 9_000
+
+
 def test_an_empty_file_configures_nothing(tmp_path):
     path = tmp_path / "gc.toml"
     path.write_text("# later\n")
     assert load_config(path) == GCConfig()
 
 
-@pytest.mark.parametrize("name", ["threshold_percent", "target_percent", "pressure_percent"])
-def test_a_share_for_a_percentage_is_refused_with_what_was_meant(name):
-    with pytest.raises(ConfigError, match=rf"{name} = 0.8: expected percent, not a share; did you mean 80\?"):
-        GCSession(GCConfig(**{name: 0.8}))
+PERCENT = [field.name for field in attrs.fields(GCConfig) if field.name.endswith("_percent")]
+
+
+@pytest.mark.parametrize("name", PERCENT)
+@pytest.mark.parametrize("share", [0.8, 0.01, 0.99])
+def test_a_share_for_a_percentage_is_refused_with_what_was_meant(name, share):
+    meant = rf"{name} = {share}: expected percent, not a share; did you mean {share * 100:g}\?"
+    with pytest.raises(ConfigError, match=meant):
+        GCConfig(**{name: share})
+
+
+def test_a_target_of_one_collection_is_a_percentage_too():
+    with GCSession(GCConfig()) as session:
+        for ask in (session.collect_now, session.plan):
+            with pytest.raises(ConfigError, match=r"target_percent = 0.5: expected percent, .*did you mean 50\?"):
+                ask(target_percent=0.5)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "option"),
+    [
+        ("gc_rolling", "target_percent"),
+        ("gc_progressive", "target_percent"),
+        ("gc_progressive", "digest_percent"),
+        ("gc_progressive", "relief_percent"),
+        ("gc_progressive", "task_state_percent"),
+    ],
+)
+def test_an_option_that_is_a_percentage_is_refused_alike(strategy, option):
+    with pytest.raises(ConfigError, match=rf"{option} = 0.47: expected percent, not a share; did you mean 47\?"):
+        GCSession(GCConfig(strategy=strategy, strategies={strategy: {option: 0.47}}))
+
+
+@pytest.mark.parametrize("declare", [lambda: gc.Major(target_percent=0.4), lambda: gc.Hot(percent=0.4)])
+def test_a_trigger_that_is_declared_with_a_share_is_refused(declare):
+    with pytest.raises(ConfigError, match=r"percent = 0.4: expected percent, not a share; did you mean 40\?"):
+        declare()
+
+
+def test_the_strategy_of_somebody_else_checks_its_percentages_alike():
+    @attrs.frozen(kw_only=True)
+    class Mine:
+        room_percent: float = attrs.field(default=25.0, validator=gc.percent)
+
+    assert Mine(room_percent=0).room_percent == 0
+    for wrong in (0.25, 101, "25", True):
+        with pytest.raises(ConfigError, match=f"room_percent = {wrong!r}: expected"):
+            Mine(room_percent=wrong)
 
 
 def test_options_of_a_strategy_that_is_not_there_are_refused_with_the_nearest_name():
     with pytest.raises(ConfigError, match=r"strategies.gc_bdget: no such strategy; .*did you mean gc_budget\?"):
         GCSession(GCConfig(strategies={"gc_bdget": {"keep": 0.1}}))
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"nonsense": 1}, "strategy 'gc_rolling' has no option 'nonsense'; it has"),
+        ({"target_percent": 0.47}, "did you mean 47?"),
+    ],
+)
+def test_wrong_options_of_a_strategy_not_in_use_are_refused(options, text):
+    with pytest.raises(ConfigError, match=re.escape(text)):
+        GCSession(GCConfig(strategy="gc_budget", strategies={"gc_rolling": options}))
+
+
+def test_options_of_one_strategy_in_two_tables_are_refused():
+    tables = {"budget": {"keep": 0.2}, "gc_budget": {"keep": 0.4}}
+    with pytest.raises(ConfigError, match=r"strategies.gc_budget and strategies.budget are one strategy: expected a"):
+        GCSession(GCConfig(strategies=tables))
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"summarizers": {"lm": {"retries": 3}}}, "summarizers.lm: no such summarizer; .*; did you mean llm?"),
+        ({"summarizers": {"llm": {"retris": 3}}}, "summarizer 'llm' has no option 'retris'; it has .*did you mean"),
+        ({"summarizers": {"llm": {}, "gc_llm": {}}}, "summarizers.gc_llm and summarizers.llm are one summarizer"),
+        ({"memory_backend": "sqllite"}, "no memory backend 'sqllite'; .*; did you mean sqlite?"),
+        ({"compression_profile": "codng"}, "no compression profile 'codng'; .*; did you mean coding?"),
+        ({"compression_profile": "atuo"}, "no compression profile 'atuo'; .*; did you mean auto?"),
+        ({"importance_scorer": "compsite"}, "no scorer 'compsite'; .*; did you mean composite?"),
+        ({"state_extractor": "determinstic"}, "no state extractor 'determinstic'; .*; did you mean deterministic?"),
+        ({"summarizer": "lm"}, "no summarizer 'lm'; .*; did you mean llm?"),
+        ({"summarizer": "non"}, "no summarizer 'non'; .*; did you mean none?"),
+        ({"strategy": "gc_trunc"}, "no strategy 'gc_trunc'; .*; did you mean gc_truncate?"),
+        ({"strategy": "GC_Budget"}, "no strategy 'GC_Budget'; .*; did you mean budget?"),
+        ({"strategies": {"gc_budget": {"kep": 0.5}}}, "strategy 'gc_budget' has no option 'kep'; .*did you mean keep?"),
+        ({"provider_edits": {"compact_percnt": 50}}, "provider_edits.compact_percnt = 50: .*did you mean compact_perc"),
+    ],
+)
+def test_an_unknown_name_is_an_error_without_a_directory_too_and_has_the_nearest_name(values, text):
+    with pytest.raises(ConfigError, match=text.replace("?", r"\?")):
+        GCSession(GCConfig(**values))
+
+
+def test_a_name_that_is_like_none_gets_no_suggestion():
+    with pytest.raises(ConfigError, match=r"no strategy 'xylophone'; installed: .*\]$"):
+        GCSession(GCConfig(strategy="xylophone"))
 
 
 def test_options_of_a_strategy_not_in_use_are_not_an_error():
@@ -61,7 +172,97 @@ def test_no_strategy_at_all_is_refused():
         GCSession(strategy=[])
 
 
-@pytest.mark.parametrize("config", [{"context_limit": 8_000}, "gc.toml", 3])
-def test_something_that_is_not_a_configuration_is_refused_with_how_to_make_one(config):
-    with pytest.raises(ConfigError, match=r"expected a GCConfig; load_config\(path\) reads"):
-        GCSession(config)
+NO_CONFIGURATIONS = [
+    {"context_limit": 8_000},
+    "gc.toml",
+    Path("gc.toml"),
+    '{"strategy": "none"}',
+    "gc_budget",
+    3,
+    GCConfig,
+]
+
+
+@pytest.mark.parametrize("config", NO_CONFIGURATIONS, ids=repr)
+def test_something_that_is_not_a_configuration_is_refused_with_how_to_make_one(config, tmp_path):
+    with GCSession(GCConfig(), directory=tmp_path / "s") as session:
+        session.append(user("Do it."))
+    expected = re.escape(f"config = {config!r:.200}: expected a GCConfig; load_config(path) reads")
+    for give in (
+        lambda: GCSession(config),
+        lambda: GCSession.open(tmp_path / "s", config),
+        lambda: compact([user("Do it.")], budget=1_000, config=config),
+    ):
+        with pytest.raises(ConfigError, match=expected):
+            give()
+
+
+@pytest.mark.parametrize("path", [{"strategy": "none"}, 5, GCConfig(), ["gc.toml"], b"gc.toml"], ids=repr)
+def test_something_that_is_not_a_path_is_refused_with_how_to_make_a_configuration(path):
+    expected = re.escape(f"path = {path!r:.200}: expected the path of a TOML file; load_config(path) reads")
+    with pytest.raises(ConfigError, match=expected):
+        load_config(path)
+
+
+def test_a_path_that_no_file_can_have_is_named():
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config("gc\0.toml")
+
+
+@pytest.mark.parametrize("summarizer", ["llm", object(), 5, type])
+def test_a_summarizer_given_as_something_else_is_refused_with_where_a_name_belongs(summarizer):
+    with pytest.raises(
+        ConfigError, match=r"summarizer = .*: expected an object with a method summarize\(\); a name bel"
+    ):
+        GCSession(summarizer=summarizer)
+
+
+def test_a_validator_without_its_method_is_refused():
+    with pytest.raises(ConfigError, match=r"validator = .*: expected an object with a method validate\(\)$"):
+        GCSession(validator=object())
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "meant"),
+    [
+        ("GC_THRESHOLD", "80", "did you mean GC_THRESHOLD_PERCENT?"),
+        ("GC_TARGET", "60 %", "did you mean GC_TARGET_PERCENT?"),
+        ("GC_STRATEGIS", "gc_budget", "did you mean GC_STRATEGY?"),
+        ("GC_STRATEGIES", "{}", "a table has no variable; write [gc.strategies] in a file"),
+        ("GC_TOOLS", "{}", "a table has no variable; write [gc.tools] in a file"),
+    ],
+)
+def test_a_variable_that_was_meant_for_a_key_is_refused(variable, text, meant):
+    with pytest.raises(ConfigError, match=re.escape(meant)):
+        load_config(environ={variable: text})
+
+
+@pytest.mark.parametrize(
+    "variable", ["GC_TARGET=x86_64", "GC_TOKEN=s3cret", "GC_CACHE=/var/x", "GC_LIMIT=5", "GC_LOG=1"]
+)
+def test_a_variable_of_another_program_is_left_alone(variable):
+    name, _, text = variable.partition("=")
+    assert load_config(environ={name: text}) == GCConfig()
+
+
+def test_a_session_is_opened_to_undo_also_where_its_strategy_and_its_options_are_not_installed(tmp_path):
+    class Own:
+        @gc.hookimpl
+        def gc_register_strategies(self, register):
+            register("own", Fussy)
+
+    plugins = Plugins.discover()
+    plugins.register(Own())
+    config = GCConfig(strategy="own", strategies={"own": {"keep": 2}})
+    with GCSession(config, directory=tmp_path / "s", plugins=plugins) as session:
+        session.append(user("Do it."))
+    with GCSession.open_idle(tmp_path / "s") as session:
+        assert [item.text for item in session.items()] == ["Do it."]
+
+
+@attrs.frozen
+class Fussy:
+    keep: int = 1
+
+    def collect(self, context, goal):  # noqa: ARG002 - the contract
+        yield from ()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gc_core import ContextOverflowError, GCConfig, GCSession, compact
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_request
-from gc_core.providers.token_counting import counter_for, part_tokens
+from gc_core.providers.token_counting import counter_for, message_tokens
 from tests.support.ordinary import KINDS, as_anthropic, judge, kind, made, moments
 
 STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
@@ -22,8 +22,7 @@ QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 @functools.lru_cache(maxsize=100_000)
 def counted(text, name="openai"):
-    parts = format_named(name).read(json.loads(text))
-    return sum(part_tokens(part, COUNTERS[name]) for part in parts) + COUNTERS[name].per_message
+    return message_tokens(json.loads(text), format_named(name), COUNTERS[name])
 
 
 def count(message, name="openai"):

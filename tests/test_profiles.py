@@ -493,7 +493,9 @@ def test_without_a_profile_at_work_a_stub_is_what_it_was():
 
 
 def test_an_unknown_profile_ends_the_start_of_a_session_and_names_the_known_ones():
-    with pytest.raises(ConfigError, match=r"no compression profile 'cooking'; known: \['coding', 'general',.*'auto'\]"):
+    with pytest.raises(
+        ConfigError, match=r"no compression profile 'cooking'; installed: \['coding', 'general',.*'auto'\]"
+    ):
         GCSession(GCConfig(compression_profile="cooking"))
 
 

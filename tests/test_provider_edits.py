@@ -304,7 +304,7 @@ def test_what_openai_compacts_on_demand_takes_the_place_of_the_window():
 @pytest.mark.parametrize(
     ("edits", "said"),
     [
-        ({"compact_percent": 0.75}, "compact_percent = 0.75: expected a number of percent"),
+        ({"compact_percent": 0.75}, r"compact_percent = 0.75: expected percent, not a share; did you mean 75\?"),
         ({"clear_percent": 100}, "clear_percent = 100"),
         ({"clear_percent": True}, "clear_percent = True"),
         ({"thinking_turns": 0}, "thinking_turns = 0: expected a whole number"),

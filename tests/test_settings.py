@@ -150,8 +150,22 @@ def test_variables_of_other_programs_are_left_alone():
 
 def test_an_unknown_key_in_the_file_is_named_with_those_that_there_are(toml):
     known = r"\['auto_expand', .*'tpm_budget'\]"
-    with pytest.raises(ConfigError, match=rf"unknown key 'treshold_percent' = 75; known: {known}"):
-        load(toml("[gc]\ntreshold_percent = 75\n"))
+    with pytest.raises(ConfigError, match=rf"unknown key 'colour' = 'red'; known: {known}"):
+        load(toml("[gc]\ncolour = 'red'\n"))
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("treshold_percent", "threshold_percent"),
+        ("threshold", "threshold_percent"),
+        ("Strategy", "strategy"),
+        ("max_token", "max_total_tokens"),
+    ],
+)
+def test_an_unknown_key_is_named_with_the_one_that_was_meant(toml, key, meant):
+    with pytest.raises(ConfigError, match=rf"unknown key '{key}' = 75; did you mean {meant}\?$"):
+        load(toml(f"[gc]\n{key} = 75\n"))
 
 
 def test_an_unknown_keyword_is_refused_alike():
@@ -267,5 +281,5 @@ def test_the_documents_example_can_be_loaded(toml):
 
 
 def test_keys_outside_the_table_do_not_become_silent_defaults(toml):
-    with pytest.raises(ConfigError, match=r"no table \[gc\].*context_limit"):
+    with pytest.raises(ConfigError, match=r"context_limit is not read: write context_limit in the table \[gc\]"):
         load(toml("context_limit = 1000"))

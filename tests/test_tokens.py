@@ -13,7 +13,7 @@ import tiktoken_ext.openai_public
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gc_core import GCConfig, GCSession
+from gc_core import GCConfig, GCSession, compact
 from gc_core.errors import UnknownEncodingError
 from gc_core.providers import token_counting as tokens
 from gc_core.providers.first_counts import LONGEST_PIECE, MOST_CHARACTERS, FirstTexts
@@ -310,6 +310,112 @@ def test_a_short_chat_is_counted_exactly_with_the_names_of_its_roles():
     with GCSession(GCConfig(strategy="gc_truncate", context_limit=8_000), format="openai", model="gpt-5") as session:
         session.extend(messages)
         assert session.pre_send().tokens == cookbook
+
+
+def cookbook_tokens(messages, encoding):
+    """num_tokens_from_messages of OpenAI's cookbook, which counts every field of a message, and a name one more."""
+    fields = [(key, value) for each in messages for key, value in each.items()]
+    return 3 + 3 * len(messages) + sum(encoding.count(value) + (key == "name") for key, value in fields)
+
+
+NAMED = [
+    {"role": "system", "name": "example_user", "content": "Hi."},
+    {"role": "developer", "name": "house", "content": "Be kind."},
+    {"role": "user", "name": "anna_keller_2", "content": "Hello, who is there?"},
+    {"role": "assistant", "name": "critic", "content": "It is me."},
+    {"role": "user", "name": "example_user", "content": "And me."},
+] * 4
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "gpt-4"])
+def test_the_names_of_those_who_speak_are_counted_as_in_the_cookbook(model):
+    encoding = counter_for(model, "openai")
+    with GCSession(GCConfig(strategy="none"), model=model) as session:
+        session.extend(NAMED)
+        request = session.pre_send()
+        assert request.tokens == cookbook_tokens(request.messages, encoding)
+        assert [message["name"] for message in request.messages] == [message["name"] for message in NAMED]
+        session.switch(model="gpt-4o")
+        assert session.pre_send().tokens == cookbook_tokens(request.messages, counter_for("gpt-4o", "openai"))
+
+
+def test_the_names_in_a_callers_list_are_counted_too():
+    with GCSession(GCConfig(strategy="none"), model="gpt-5") as session:
+        assert session.sync(NAMED).tokens == cookbook_tokens(NAMED, counter_for("gpt-5", "openai"))
+
+
+def test_the_name_of_a_tool_beside_its_result_is_counted():
+    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    reply = {"role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "c1", "content": "done"}
+    sizes = []
+    for more in ({}, {"name": "read_the_whole_file"}):
+        with GCSession(GCConfig(strategy="none"), model="gpt-5") as session:
+            session.extend([{"role": "user", "content": "Read."}, reply, {**result, **more}])
+            sizes.append(session.pre_send().tokens)
+    assert sizes[1] - sizes[0] == counter_for("gpt-5", "openai").count("read_the_whole_file") + 1
+
+
+@pytest.mark.parametrize(
+    "strategy", ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
+)
+def test_a_group_chat_stays_within_the_window_by_the_cookbooks_count(strategy):
+    encoding, names = counter_for("gpt-5", "openai"), [f"a_rather_long_name_of_guest_number_{n}" for n in range(9)]
+    config = GCConfig(strategy=strategy, context_limit=1_500, output_reservation=0)
+    with GCSession(config, model="gpt-5") as session:
+        for step in range(300):
+            role = "assistant" if step % 3 == 2 else "user"
+            session.append({"role": role, "name": names[step % 9], "content": f"Word {step}."})
+            if role == "user":
+                assert cookbook_tokens(session.pre_send().messages, encoding) <= config.usable
+        request = session.pre_send()
+        assert request.tokens == session.budget.total == cookbook_tokens(request.messages, encoding)
+
+
+def test_a_list_of_a_group_chat_is_cut_by_what_its_names_cost():
+    named = {"name": "a_guest_with_a_name_that_is_longer_than_what_he_says", "content": "Yes."}
+    messages = [{"role": role, **named} for role in ("user", "assistant") * 100 + ("user",)]
+    kept = compact(messages, budget=500)
+    assert cookbook_tokens(kept, counter_for(None, "openai")) <= 500
+
+
+EXACT_BUT = {
+    "plain": ({}, ""),
+    "tools": ({"tools": True}, "tool schemas"),
+    "parts": (
+        {"content": [{"type": "text", "text": "Hi"}, {"type": "text", "text": "there"}]},
+        "messages of several texts",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXACT_BUT)
+def test_only_what_is_counted_exactly_is_said_to_be(name):
+    said, but = EXACT_BUT[name]
+    with GCSession(GCConfig(strategy="none"), model="gpt-5") as session:
+        session.system(base="Be brief.")
+        if said.get("tools"):
+            session.tools([{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}])
+        session.append({"role": "user", "content": said.get("content", "Hi")})
+        expected = f"counted by o200k_base, exactly but for {but}" if but else "counted exactly by o200k_base"
+        assert session.explain().splitlines()[0].endswith(expected)
+
+
+def test_the_tool_schema_of_the_cookbook_is_counted_too_high_rather_than_too_low():
+    """Its example of num_tokens_for_tools: 101 tokens for gpt-4o, as the API reported."""
+    unit = {"type": "string", "description": "The unit of temperature to return", "enum": ["celsius", "fahrenheit"]}
+    place = {"type": "string", "description": "The city and state, e.g. San Francisco, CA"}
+    parameters = {"type": "object", "properties": {"location": place, "unit": unit}, "required": ["location"]}
+    function = {
+        "name": "get_current_weather",
+        "description": "Get the current weather in a given location",
+        "parameters": parameters,
+    }
+    with GCSession(GCConfig(strategy="none"), model="gpt-4o") as session:
+        session.system(base="You are a helpful assistant that can answer to questions about the weather.")
+        session.tools([{"type": "function", "function": function}])
+        session.append({"role": "user", "content": "What's the weather like in San Francisco?"})
+        assert 101 <= session.pre_send().tokens <= 120
 
 
 def test_estimates_by_the_factor_of_the_family_rounded_up():

@@ -48,22 +48,20 @@ NO_RULE = ThinkingRule()
 class BoundThinking:
     """The thinking that leaves with a plan."""
 
-    def __init__(
-        self, view: WindowView, totals: RunningTotals, stubs: Stubs, *, rule: ThinkingRule, per_message: int
-    ) -> None:
+    def __init__(self, view: WindowView, totals: RunningTotals, stubs: Stubs, *, rule: ThinkingRule) -> None:
         self._view = view
         self._totals = totals
         self._stubs = stubs
         # A new turn may have begun since the latest reply, whose thinking stays as it is (N3).
         latest = next((unit.turn for unit in reversed(view.units) if unit.is_step), 0)
         self._rule = attrs.evolve(rule, old_before=min(rule.old_before, latest))
-        self._per_message = per_message
 
     def recount(self) -> None:
         """Count it as removed."""
         for item, unit in self._leaving():
             whole = all(other.kind is ItemKind.THINKING for other in unit.items)  # then its message goes with it
-            self._totals.resize(item, unit, -self._per_message if whole and item is unit.items[0] else 0)
+            framing = unit.tokens - sum(other.tokens for other in unit.items)
+            self._totals.resize(item, unit, -framing if whole and item is unit.items[0] else 0)
 
     def ids(self) -> frozenset[str]:
         """Return the ids of the items that leave."""

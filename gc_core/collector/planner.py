@@ -74,7 +74,7 @@ class Planner:
         self._cuts = Cuts(context, view, self._totals, traces, counter, cap=view.caps.notices)
         self._stubs = Stubs(context, view, self._totals, counter, profile)
         self._summaries = Summaries(context, view, self._totals, traces, counter, fills=goal.fills)
-        self._thinking = BoundThinking(view, self._totals, self._stubs, rule=thinking, per_message=counter.per_message)
+        self._thinking = BoundThinking(view, self._totals, self._stubs, rule=thinking)
 
     # -- progress -------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from gc_core.providers.calibration import Calibration
 from gc_core.values.config import GCConfig
 from gc_core.values.results import GCTriggerReason, Goal
 from gc_core.values.triggers import Hot, Major, ObjectiveChange, Spend, Steps, Trigger, Young
+from gc_core.values.validators import check_percent
 
 WORTH_PERCENT = 5.0
 """
@@ -192,7 +193,7 @@ class Scheduler:
         percentage.
         """
         if target_percent is not None:
-            attrs.evolve(self.config, target_percent=target_percent, threshold_percent=100.0, pressure_percent=100.0)
+            check_percent("target_percent", target_percent)
         return self._goal(moment, GCTriggerReason.MANUAL, target_percent)
 
     def overflow(self, moment: Moment, reason: GCTriggerReason = GCTriggerReason.CONTEXT_LIMIT) -> Goal:

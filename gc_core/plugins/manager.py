@@ -145,19 +145,25 @@ class Plugins:
         """
         cls = self._strategies.find(name)
         if cls is None:
-            raise UnknownStrategyError(
-                f"no strategy {name!r}; installed: {self._strategies.names}, failed to load: {self._not_loaded}"
-                f"{self._strategies.meant(name)}"
-            )
+            raise UnknownStrategyError(self._unknown(self._strategies, name))
         built: GCStrategy = self._built(self._strategies, name, cls, options or {})
         return built
 
     def check_options(self, options: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise ConfigError, with the nearest name, for options of an unknown strategy."""
-        for name in options:
-            if self._strategies.find(name) is None:
-                known = f"installed: {self._strategies.names}{self._strategies.meant(name)}"
-                raise ConfigError(f"strategies.{name}: no such strategy; {known}")
+        """
+        Raise ConfigError for options of strategies, in use or not, that are wrong: of an unknown strategy, of one
+        strategy in two tables, or options that the strategy does not have or refuses.
+        """
+        self._strategies.check_tables("strategies", options)
+        for name, own in options.items():
+            self.strategy(name, own)
+
+    def check_summarizer_options(self, options: Mapping[str, Mapping[str, Any]]) -> None:
+        """
+        Raise ConfigError for options of summarizers, in use or not, that are wrong, as far as the names show: values
+        are checked when a summarizer is created, because only then what it needs has to be installed.
+        """
+        self._summarizers.check_tables("summarizers", options)
 
     def strategies(self) -> tuple[StrategyInfo, ...]:
         """Return the installed strategies, by name."""
@@ -171,8 +177,7 @@ class Plugins:
         """
         cls = self._summarizers.find(name)
         if cls is None:
-            known = [*self._summarizers.names, "none"]
-            raise ConfigError(f"no summarizer {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+            raise ConfigError(self._unknown(self._summarizers, name, "none"))
         built: Summarizer | AsyncSummarizer = self._built(self._summarizers, name, cls, options or {})
         return built
 
@@ -180,9 +185,7 @@ class Plugins:
         """Return a scorer by name. Raises ConfigError for an unknown name, naming the installed ones."""
         cls = self._scorers.find(name)
         if cls is None:
-            raise ConfigError(
-                f"no scorer {name!r}; installed: {self._scorers.names}, failed to load: {self._not_loaded}"
-            )
+            raise ConfigError(self._unknown(self._scorers, name))
         built: ImportanceScorer = self._built(self._scorers, name, cls, {})
         return built
 
@@ -190,8 +193,7 @@ class Plugins:
         """Return a state extractor by name. Raises ConfigError for an unknown name, naming the installed ones."""
         cls = self._extractors.find(name)
         if cls is None:
-            known = self._extractors.names
-            raise ConfigError(f"no state extractor {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+            raise ConfigError(self._unknown(self._extractors, name))
         built: StateExtractor = self._built(self._extractors, name, cls, {})
         return built
 
@@ -199,8 +201,7 @@ class Plugins:
         """Return a compression profile by name. Raises ConfigError for an unknown name, naming the known ones."""
         found = self._profiles.find(name)
         if found is None:
-            known = [*self._profiles.names, AUTO]
-            raise ConfigError(f"no compression profile {name!r}; known: {known}, failed to load: {self._not_loaded}")
+            raise ConfigError(self._unknown(self._profiles, name, AUTO))
         return found
 
     def memory_backend(self, name: str, directory: Path) -> MemoryBackend:
@@ -209,10 +210,7 @@ class Plugins:
 
         Raises ConfigError for an unknown name, naming the installed ones, and if it cannot be created.
         """
-        cls = self._backends.find(name)
-        if cls is None:
-            known = self._backends.names
-            raise ConfigError(f"no memory backend {name!r}; installed: {known}, failed to load: {self._not_loaded}")
+        cls = self._backend(name)
         built: Any = None
         with self.guarded(name, "its constructor") as attempt:
             built = cls(directory)
@@ -220,6 +218,10 @@ class Plugins:
             why = attempt.failure or f"{built!r:.200} lacks write, read, delete or keys"
             raise ConfigError(f"memory backend {name!r} cannot be created: {why}") from attempt.error
         return built
+
+    def check_memory_backend(self, name: str) -> None:
+        """Raise ConfigError for an unknown name of a memory backend, naming the installed ones."""
+        self._backend(name)
 
     # -- isolation ----------------------------------------------------------------------------------------------
 
@@ -391,6 +393,18 @@ class Plugins:
                 failure.error if failure else None
             )
         return built
+
+    def _backend(self, name: str) -> type[Any]:
+        cls = self._backends.find(name)
+        if cls is None:
+            raise ConfigError(self._unknown(self._backends, name))
+        return cls
+
+    def _unknown(self, offers: Registry | ProfileOffers, name: str, *also: str) -> str:
+        """Return the error about an unknown name: what is installed, what failed to load, and what may be meant."""
+        known = [*offers.names, *also]
+        meant = offers.meant(name, *also)
+        return f"no {offers.what} {name!r}; installed: {known}, failed to load: {self._not_loaded}{meant}"
 
     @property
     def _not_loaded(self) -> list[str]:

@@ -12,6 +12,8 @@ from gc_core.relevance.profiles.profile import CompressionProfile
 class ProfileOffers:
     """Offered profiles, by their own names."""
 
+    what = "compression profile"
+
     def __init__(self) -> None:
         self._offers: dict[str, tuple[str, Any]] = {}
 
@@ -33,6 +35,15 @@ class ProfileOffers:
     def names(self) -> list[str]:
         """All names, sorted."""
         return sorted(self._offers)
+
+    def meant(self, name: str, *also: str) -> str:
+        """
+        Return a suggestion for an unknown name, as an addition to an error: a similar name, of an offer or among
+        ``also``, or nothing.
+        """
+        from gc_core.values.nearest import did_you_mean
+
+        return did_you_mean(name, (*self._offers, *also))
 
     def find(self, name: str) -> CompressionProfile | None:
         """Return the profile with a name, or None."""

@@ -14,9 +14,6 @@ _PREFIX = "gc_"
 OWN: Final = frozenset({"budget", "hybrid", "progressive", "rolling", "summarize", "truncate"})
 """Names of gc-core's own strategies, each in a distribution of that name, installed or not."""
 
-_SIMILAR = 0.8
-"""The least similarity of a suggested name."""
-
 _PLAIN = (dict, list, tuple, set, frozenset)
 
 
@@ -102,23 +99,44 @@ class Registry:
         offer = self._offers.get(short(name))
         return None if offer is None else _class(offer.cls)
 
-    def meant(self, name: str) -> str:
-        """Return a suggestion for an unknown name, as an addition to an error: a similar name, or nothing."""
-        import difflib
+    def meant(self, name: str, *also: str) -> str:
+        """
+        Return a suggestion for an unknown name, as an addition to an error: a similar name, of an offer or among
+        ``also``, or nothing.
+        """
+        from gc_core.values.nearest import nearest
 
-        near = difflib.get_close_matches(short(name), self._offers, n=1, cutoff=_SIMILAR)
-        return f"; did you mean {name.removesuffix(short(name))}{near[0]}?" if near else ""
+        near = nearest(short(name), (*self._offers, *also))
+        prefix = name.removesuffix(short(name)) if near in self._offers else ""
+        return f"; did you mean {prefix}{near}?" if near else ""
 
     def infos(self) -> tuple[StrategyInfo, ...]:
         """Return the offered classes, by name."""
         return tuple(_info(offer) for _, offer in sorted(self._offers.items()))
 
+    def check_tables(self, key: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
+        """
+        Raise ConfigError for options of an unknown name, for options of one name in two tables, and for an unknown
+        option. ``key`` is where a configuration has the tables.
+        """
+        first: dict[str, str] = {}
+        for name, options in tables.items():
+            other = first.setdefault(short(name), name)
+            if other != name:
+                raise ConfigError(f"{key}.{name} and {key}.{other} are one {self.what}: expected a single table")
+            cls = self.find(name)
+            if cls is None:
+                raise ConfigError(f"{key}.{name}: no such {self.what}; installed: {self.names}{self.meant(name)}")
+            self.check_options(name, cls, options)
+
     def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:
         """Raise ConfigError, naming the known options, for an unknown one."""
         allowed = [option.name for option in _options(cls)]
-        unknown = sorted(set(options) - set(allowed))
-        if unknown:
-            raise ConfigError(f"{self.what} {name!r} has no option {unknown[0]!r}; it has {allowed}")
+        for unknown in sorted(set(options) - set(allowed)):
+            from gc_core.values.nearest import did_you_mean
+
+            meant = did_you_mean(unknown, allowed)
+            raise ConfigError(f"{self.what} {name!r} has no option {unknown!r}; it has {allowed}{meant}")
 
     def checked(self, built: Any) -> Any:
         """Return the created object. Raises PluginError if it lacks the method."""

@@ -66,6 +66,9 @@ class Format(Protocol):
     def role(self, payload: Payload) -> Role:
         """Return who speaks. Raises MessageError, naming the field, for an invalid role."""
 
+    def speaker(self, payload: Payload) -> str:
+        """Return the name that a message gives to who speaks, apart from the role, and that is sent; "" for none."""
+
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
         Return the parts of one message, in order; every block is in exactly one part.

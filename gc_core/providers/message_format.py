@@ -24,6 +24,10 @@ class MessageFormat:
     takes_last_thinking = False
     needs_user_first = False
 
+    def speaker(self, payload: Payload) -> str:  # noqa: ARG002 - the protocol
+        """Return "": who speaks has a role and no name."""
+        return ""
+
     def with_call_ids(self, payload: Payload, ids: Mapping[Place, str]) -> Payload:  # noqa: ARG002 - the protocol
         """Return the payload unchanged: call ids may repeat."""
         return payload

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import attrs
 
 from gc_core.errors import UnknownEncodingError
-from gc_core.providers.contract import TokenCounter
+from gc_core.providers.contract import Format, TokenCounter
 from gc_core.providers.first_counts import FirstTexts
 from gc_core.providers.model_families import ImageRule, ModelFamily, family
 from gc_core.values.items import Image, ItemKind, Part
@@ -51,6 +51,9 @@ Bytes of base64 that count as one token if the content cannot be read, as in a P
 The right order of magnitude and no more: Anthropic's guide to PDF support (2025) says 1,500 to 3,000 tokens a page, and
 pages of 60 to 150 KB are usual. The next usage report corrects it.
 """
+
+NAME_TOKENS: Final = 1
+"""Tokens of framing around the name of who speaks: ``tokens_per_name`` of OpenAI's cookbook."""
 
 REMEMBERED: Final = 65_536
 """The most texts whose counts are cached; a few MB."""
@@ -331,6 +334,17 @@ def part_tokens(part: Part, counter: TokenCounter) -> int:
     if part.kind is ItemKind.TOOL_CALL:
         body += counter.count(part.name)
     return body + sum(map(counter.count_image, part.images)) + _framing(part.kind, counter)
+
+
+def framing_tokens(payload: Payload, form: Format, counter: TokenCounter) -> int:
+    """Return the tokens of a message beyond its parts: its framing, with its role, and the name of who speaks."""
+    name = form.speaker(payload)
+    return counter.per_message + (counter.count(name) + NAME_TOKENS if name else 0)
+
+
+def message_tokens(payload: Payload, form: Format, counter: TokenCounter) -> int:
+    """Return the tokens of a whole message."""
+    return framing_tokens(payload, form, counter) + sum(part_tokens(part, counter) for part in form.read(payload))
 
 
 def schema_tokens(payload: Payload, counter: TokenCounter) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from gc_core.session.session import GCSession
-from gc_core.values.config import GCConfig
+from gc_core.values.config import GCConfig, checked_config
 from gc_core.values.items import ItemKind
 from gc_core.values.protocols import GCStrategy, Summarizer
 
@@ -16,7 +16,6 @@ _AGAIN_PERCENT = 96.0
 """
 Percent of the budget to which a list is collected that was collected before: with less headroom every call would
 collect again, and break the prompt cache each time.
-call would collect again, and break the prompt cache each time.
 """
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
@@ -47,18 +46,17 @@ def compact(
     open calls keep waiting. Nothing can be recalled afterwards, so notices carry no ids; a session keeps everything.
 
     Raises ContextOverflowError when what may not be removed is larger than the budget, MessageError for a malformed
-    message, ConfigError for an unknown strategy or format.
+    message, ConfigError for an unknown strategy or format and for a wrong ``config``.
     """
     given = list(messages)
     settled = attrs.evolve(
-        config or GCConfig(strategy="gc_truncate"),
+        checked_config(config),
         context_limit=budget,
         output_reservation=0,
         threshold_percent=100,
         target_percent=100,
         pressure_percent=100,
         cache_marks=False,
-        max_turns=None if config is None else config.max_turns,
     )
     with _Fleeting(settled, strategy=strategy, format=format, model=model, summarizer=summarizer) as session:
         if system:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import attrs
 
 from gc_core.errors import ConfigError
-from gc_core.values.config import GCConfig
+from gc_core.values.config import HOW_TO_MAKE_ONE, GCConfig
+from gc_core.values.nearest import did_you_mean, nearest
 
 PREFIX = "GC_"
+_PERCENT = "_PERCENT"
 _TABLES = frozenset({"provider_edits", "tools", "strategies", "summarizers"})
 _KEYS = tuple(field.name for field in attrs.fields(GCConfig))
+_VARIABLES = {PREFIX + key.upper(): key for key in _KEYS if key not in _TABLES}
 _KINDS = {key: kind.__name__ if isinstance(kind, type) else str(kind) for key, kind in get_type_hints(GCConfig).items()}
-_SIMILAR = 0.85
+_TABLE = "gc"
 _MEANT = frozenset({"gc", "gc_core", "gccore", "ctxgc", "gc_config"})
+"""Names of the table that people write, in small letters and with ``_``."""
+
+_SIMILAR_VARIABLE = 0.85
+_SIMILAR_TABLE = 0.9
+"""The least similarity of a name that is ours and misspelt: less of it, and another program may own it (``[tool]``)."""
 
 
 def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **values: Any) -> GCConfig:
@@ -25,62 +34,93 @@ def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | 
     Return the configuration of a TOML file (its ``[gc]`` table), the environment (``GC_THRESHOLD_PERCENT=75``) and
     these values; later sources win.
 
-    Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, and when the file
-    cannot be read.
+    Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, for a table of this
+    configuration that is not in ``[gc]``, and when the file cannot be read.
     """
     merged: dict[str, Any] = {}
     if path is not None:
-        merged.update(_from_file(Path(path)))
+        merged.update(_from_file(path))
     merged.update(_from_environment(os.environ if environ is None else environ))
     merged.update(values)
-    unknown = sorted(set(merged) - set(_KEYS))
-    if unknown:
-        raise ConfigError(f"unknown key {unknown[0]!r} = {merged[unknown[0]]!r}; known: {sorted(_KEYS)}")
+    for unknown in sorted(set(merged) - set(_KEYS)):
+        meant = did_you_mean(unknown, _KEYS) or f"; known: {sorted(_KEYS)}"
+        raise ConfigError(f"unknown key {unknown!r} = {merged[unknown]!r}{meant}")
     return GCConfig(**merged)
 
 
-def _from_file(path: Path) -> dict[str, Any]:
+def check_tables(document: Mapping[str, Any], path: object) -> None:
+    """Raise ConfigError for a table or key of this configuration in a file that is not in ``[gc]``: nobody reads it."""
+    for name, place in _misplaced(document):
+        raise ConfigError(f"configuration {path}: {name} is not read: {place}")
+
+
+def _from_file(path: object) -> dict[str, Any]:
     import tomllib
 
+    if not isinstance(path, str | os.PathLike):
+        raise ConfigError(f"path = {path!r:.200}: expected the path of a TOML file; {HOW_TO_MAKE_ONE}")
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"configuration {path} cannot be read: {error}") from error
-    if "gc" not in document and document:
-        raise ConfigError(f"configuration {path} has no table [gc]{_instead(document)}")
-    table = document.get("gc", {})
+        document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"configuration {path!s:.200} cannot be read: {error}") from error
+    check_tables(document, path)
+    if _TABLE not in document and document:
+        near = nearest(_TABLE, document)
+        meant = f"; is [{near}] meant to be it?" if near else ""
+        raise ConfigError(f"configuration {path} has no table [gc]; it has {sorted(document)}{meant}")
+    table = document.get(_TABLE, {})
     if not isinstance(table, dict):
         raise ConfigError(f"configuration {path}: gc = {table!r}; expected a table [gc]")
     return table
 
 
-def _instead(document: Mapping[str, Any]) -> str:
-    """Return what the file has instead of the table."""
+def _misplaced(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is ours and stands elsewhere, with where it belongs. A name of another program's is left alone."""
     tools = document.get("tool")
-    names = [*document, *(f"tool.{name}" for name in tools if isinstance(tools, Mapping))] if tools else [*document]
-    outside = sorted(set(document) & set(_KEYS))
-    if outside:
-        return f"; its keys are outside: {outside}"
-    meant = [name for name in names if name.rpartition(".")[2].replace("-", "_") in _MEANT]
-    if meant:
-        return f"; [{meant[0]}] is not read: call it [gc]"
-    return f"; it has {sorted(names)}"
+    for name in tools if isinstance(tools, Mapping) else ():
+        if _plain(name) in _MEANT:
+            yield f"[tool.{name}]", "call it [gc]"
+    for name, value in document.items():
+        key = nearest(_plain(name).removeprefix("gc_"), _KEYS, similar=_SIMILAR_TABLE)
+        if name != _TABLE and _plain(name) in _MEANT:
+            yield f"[{name}]", "call it [gc]"
+        elif key:
+            table = isinstance(value, Mapping)
+            yield f"[{name}]" if table else name, f"call it [gc.{key}]" if table else f"write {key} in the table [gc]"
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("-", "_")
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the variables that name a key. Similar names may belong to other programs, but a near miss is a typo."""
-    import difflib
-
-    names = {PREFIX + key.upper(): key for key in _KEYS if key not in _TABLES}
     found = {}
     for variable, text in environ.items():
-        if variable in names:
-            found[names[variable]] = _value(variable, names[variable], text)
+        if variable in _VARIABLES:
+            found[_VARIABLES[variable]] = _value(variable, _VARIABLES[variable], text)
         elif variable.startswith(PREFIX):
-            near = difflib.get_close_matches(variable, names, n=1, cutoff=_SIMILAR)
-            if near:
-                raise ConfigError(f"unknown environment variable {variable} = {text!r}; did you mean {near[0]}?")
+            _check_other(variable, text)
     return found
+
+
+def _check_other(variable: str, text: str) -> None:
+    """Raise ConfigError for a variable that was meant for a key."""
+    key = variable.removeprefix(PREFIX).lower()
+    if key in _TABLES:
+        raise ConfigError(f"{variable} = {text!r}: a table has no variable; write [gc.{key}] in a file")
+    meant = nearest(variable, _VARIABLES, similar=_SIMILAR_VARIABLE)
+    if not meant and _is_number(text) and f"{variable}{_PERCENT}" in _VARIABLES:
+        meant = f"{variable}{_PERCENT}"
+    if meant:
+        raise ConfigError(f"unknown environment variable {variable} = {text!r}; did you mean {meant}?")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text.strip().removesuffix("%")))
+    except ValueError:
+        return False
 
 
 def _value(variable: str, key: str, text: str) -> Any:

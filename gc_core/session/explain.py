@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gc_core.collector.scheduler import Moment
+from gc_core.providers.contract import TokenCounter
 from gc_core.session.core import SessionCore
+from gc_core.values.items import ItemKind
 from gc_core.values.results import GCTriggerReason
 from gc_core.window.budget import InstructionBudget
+from gc_core.window.context import Context
+
+_ROUGH = {
+    ItemKind.TOOL_SCHEMA: "tool schemas",
+    ItemKind.TOOL_CALL: "tool calls",
+    ItemKind.THINKING: "thinking",
+    ItemKind.ATTACHMENT: "attachments",
+}
+_TEXTS = frozenset({ItemKind.SYSTEM_TEXT, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 
 
 def explain(core: SessionCore) -> str:
@@ -25,7 +38,7 @@ def explain(core: SessionCore) -> str:
 def _usage_lines(core: SessionCore) -> list[str]:
     moment, scheduler, runtime = core.meter.moment(), core.meter.scheduler, core.runtime
     budget, counter, usable = runtime.context.budget, runtime.counter, runtime.config.usable
-    how = f"{'counted exactly' if counter.exact else 'estimated'} by {counter.name}"
+    how = _how(counter, runtime.context)
     lines = [
         f"{moment.estimated:,} of {usable:,} tokens ({scheduler.usage(moment):.1f} %), {how}",
         _parts(budget, moment),
@@ -39,6 +52,23 @@ def _usage_lines(core: SessionCore) -> list[str]:
         own, reported = counted
         lines.append(f"{outside.name} counted {reported:,} tokens where own counts said {own:,}")
     return lines
+
+
+def _how(counter: TokenCounter, context: Context) -> str:
+    """Say how the tokens are counted."""
+    if not counter.exact:
+        return f"estimated by {counter.name}"
+    rough = ", ".join(_rough(context))
+    return f"counted by {counter.name}, exactly but for {rough}" if rough else f"counted exactly by {counter.name}"
+
+
+def _rough(context: Context) -> Iterator[str]:
+    """Yield what is counted by a rule, because no vendor says how the model reads it."""
+    kinds = {item.kind for item in context.items()}
+    yield from (words for kind, words in _ROUGH.items() if kind in kinds)
+    sent = [context.system, *(message.items for message in context.messages)]
+    if any(sum(item.kind in _TEXTS for item in items) > 1 for items in sent):
+        yield "messages of several texts"
 
 
 def _parts(budget: InstructionBudget, moment: Moment) -> str:

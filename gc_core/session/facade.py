@@ -37,7 +37,7 @@ from gc_core.storage.ledger import Opened
 from gc_core.storage.search import Filters, Hit
 from gc_core.storage.state import Settings
 from gc_core.task.values import TaskState
-from gc_core.values.config import GCConfig
+from gc_core.values.config import GCConfig, checked_config
 from gc_core.values.items import Item
 from gc_core.values.policy import GCPolicy
 from gc_core.values.protocols import AsyncSummarizer, GCStrategy, SummarizationValidator, Summarizer
@@ -122,9 +122,10 @@ class SessionFacade:
         Raises LogError when there is no session, when another process writes to it, or when its files contradict each
         other; ConfigError when it was run with strategies or a summarizer given as objects, and none is given now.
         """
+        given = None if config is None else checked_config(config)
 
         def prepared(recorded: Opened) -> tuple[Settings, Host]:
-            settings = Settings.of(recorded, config, counter)
+            settings = Settings.of(recorded, given, counter)
             chosen = requested_strategies(strategy, settings.config)
             if strategy is None and summarizer is None and config is None and settings.objects:
                 text = f"the session was run with the objects {list(settings.objects)}"
@@ -141,9 +142,9 @@ class SessionFacade:
             return attrs.evolve(settings, config=names, objects=objects), host
 
         core = SessionCore.reopen(Path(directory), prepared, cls._asks)
-        if config is not None:
-            core.configure(config)
-            for turn in sorted(set(config.pinned_turn_indices) - core.runtime.state.pinned_turns):
+        if given is not None:
+            core.configure(given)
+            for turn in sorted(set(given.pinned_turn_indices) - core.runtime.state.pinned_turns):
                 with core.gate.call("pin"):
                     core.inbox.set_pin(turn, None, pinned=True)
         return cls._of(core)
@@ -159,7 +160,7 @@ class SessionFacade:
             settings = Settings.of(recorded, None, None)
             chosen = requested_strategies("none", settings.config)
             host = Host(strategy=chosen)
-            config = with_strategy_names(settings.config, chosen)
+            config = attrs.evolve(with_strategy_names(settings.config, chosen), strategies={}, summarizers={})
             return attrs.evolve(settings, config=config, objects=(), kept=recorded), host
 
         return cls._of(SessionCore.reopen(Path(directory), prepared, cls._asks))
@@ -543,7 +544,8 @@ class SessionFacade:
         """
         Return the original text of an item as it arrived, whether it is resident or not, also from an earlier life of
         the session. Takes an id (``i42``), a range of ids (``i5-i20``), a byte range (``master.jsonl:123-456``), or the
-        whole text of a stub or trace that names one. A range is returned item by item. In a session that was handed
+        whole text of a stub or trace that names one. A range is returned item by item, and whole however long it is:
+        ``contents`` names its parts. In a session that was handed
         off, ``i42@5f3a9c`` is an item of an earlier one. Raises SourceError for an id that was never given, LogError
         when there is no line at the bytes.
         """

@@ -14,7 +14,7 @@ import attrs
 
 from gc_core.cache.moved_marks import mark_moved
 from gc_core.errors import MessageError
-from gc_core.providers.token_counting import part_tokens
+from gc_core.providers.token_counting import message_tokens
 from gc_core.session.inbox import Inbox
 from gc_core.session.masking import Masking
 from gc_core.session.request_head import RequestHead
@@ -216,8 +216,8 @@ class ListSync:
 
     def _tokens_of(self, message: object) -> int:
         runtime = self._runtime
-        parts = runtime.format.read(runtime.format.normalise(self._masking.unmasked(message)))
-        return runtime.counter.per_message + sum(part_tokens(part, runtime.counter) for part in parts)
+        payload = runtime.format.normalise(self._masking.unmasked(message))
+        return message_tokens(payload, runtime.format, runtime.counter)
 
     def _known_or_digested(self, message: object, last: tuple[Payload, str] | None) -> tuple[Payload, str]:
         """Return a copy of the message and its digest; those of the last list if it has not changed since."""

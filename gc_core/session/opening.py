@@ -24,7 +24,7 @@ from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
 from gc_core.task.contract import StateExtractor
-from gc_core.values.config import GCConfig, check_no_share
+from gc_core.values.config import GCConfig, checked_config
 from gc_core.values.protocols import (
     AsyncSummarizer,
     GCStrategy,
@@ -33,13 +33,24 @@ from gc_core.values.protocols import (
 )
 
 
+def _having(method: str, also: str = "") -> Any:
+    def check(_: object, argument: attrs.Attribute[Any], value: object) -> None:
+        if value is not None and (isinstance(value, type) or not callable(getattr(value, method, None))):
+            raise ConfigError(f"{argument.name} = {value!r:.200}: expected an object with a method {method}(){also}")
+
+    return check
+
+
+_NAMED = '; a name belongs into the configuration, GCConfig(summarizer="llm")'
+
+
 @attrs.frozen(kw_only=True)
 class Host:
-    """The objects that the host gives."""
+    """The objects that the host gives. Raises ConfigError, naming the argument, for one that is something else."""
 
     strategy: tuple[GCStrategy | str, ...] = ()
-    summarizer: Summarizer | AsyncSummarizer | None = None
-    validator: SummarizationValidator | None = None
+    summarizer: Summarizer | AsyncSummarizer | None = attrs.field(default=None, validator=_having("summarize", _NAMED))
+    validator: SummarizationValidator | None = attrs.field(default=None, validator=_having("validate"))
     plugins: Plugins | None = None
     on_event: Listener | None = None
     counter: RequestCounter | None = None
@@ -61,6 +72,8 @@ class Parts:
         """Resolve the names. Raises ConfigError for an unknown name and for wrong options."""
         config, plugins = settings.config, host.plugins or Plugins.discover()
         plugins.check_options(config.strategies)
+        plugins.check_summarizer_options(config.summarizers)
+        plugins.check_memory_backend(config.memory_backend)
         parts = cls(
             plugins=plugins,
             strategies=named(host.strategy, plugins, config.strategies),
@@ -124,22 +137,6 @@ def _several(strategies: object) -> tuple[Any, ...]:
     if isinstance(strategies, Iterable) and not isinstance(strategies, (Mapping, type)):
         return tuple(strategies)
     return (strategies,)
-
-
-def checked_config(config: object) -> GCConfig:
-    """
-    Return the configuration, or the defaults for None. Raises ConfigError for anything else, and for a target below 1
-    %, which a single collection may have but not a session.
-    """
-    if config is None:
-        return GCConfig()
-    if not isinstance(config, GCConfig):
-        raise ConfigError(
-            f"config = {config!r:.200}: expected a GCConfig; load_config(path) reads a TOML file, GCConfig(**values)"
-            " takes a dict's values"
-        )
-    check_no_share("target_percent", config.target_percent)
-    return config
 
 
 def object_type_names(chosen: Sequence[GCStrategy | str], summarizer: object) -> tuple[str, ...]:

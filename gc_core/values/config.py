@@ -11,13 +11,10 @@ from gc_core.errors import ConfigError
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
 from gc_core.values.provider_edits import ProviderEdits
-from gc_core.values.validators import is_count, is_number
+from gc_core.values.validators import is_count, is_number, percent
 
 FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
 """The names of gc-core's own implementations."""
-
-
-_HUNDRED = 100
 
 ROLLBACK, UNDO, RAISE = RECOVERIES = ("rollback_to_checkpoint", "undo_last", "raise")
 """Actions when a plugin finds a reply inconsistent."""
@@ -28,24 +25,11 @@ OFF, WARN, RAISE = GUARDS = ("off", "warn", "raise")
 FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
 """How long a provider keeps a cached prefix after its last use, if the caller can choose."""
 
+HOW_TO_MAKE_ONE = "load_config(path) reads a TOML file, GCConfig(**values) takes a dict's values"
+"""The end of an error about something that is no configuration."""
+
 EXCLUDE = "exclude"
 """Used instead of a policy for a tool: its results are never stubbed, and leave only with their whole unit."""
-
-
-def _percent(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if not is_number(value) or not 0 <= value <= _HUNDRED:
-        raise ConfigError(f"{attribute.name} = {value!r}: expected a number of percent from 0 to 100")
-
-
-def _no_share(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    _percent(instance, attribute, value)
-    check_no_share(attribute.name, value)
-
-
-def check_no_share(name: str, value: float) -> None:
-    """Raise ConfigError for 0.8 where 80 is meant."""
-    if 0 < value < 1:
-        raise ConfigError(f"{name} = {value!r}: expected percent, not a share; did you mean {value * 100:g}?")
 
 
 def _whole(least: int) -> Any:
@@ -219,9 +203,9 @@ class GCConfig:
     strategy: tuple[str, ...] = attrs.field(default=("gc_truncate",), converter=_strategies)
     context_limit: int = attrs.field(default=128_000, validator=_whole(1))
     output_reservation: int = attrs.field(default=4_096, validator=_whole(0))
-    threshold_percent: float = attrs.field(default=90.0, validator=_no_share)
-    target_percent: float = attrs.field(default=60.0, validator=_percent)
-    pressure_percent: float | None = attrs.field(default=95.0, validator=_optional(_no_share))
+    threshold_percent: float = attrs.field(default=90.0, validator=percent)
+    target_percent: float = attrs.field(default=60.0, validator=percent)
+    pressure_percent: float | None = attrs.field(default=95.0, validator=_optional(percent))
     preserve_recent_turns: int = attrs.field(default=5, validator=_whole(0))
     preserve_recent_steps: int = attrs.field(default=2, validator=_whole(0))
     pinned_turn_indices: tuple[int, ...] = attrs.field(default=(), converter=_turns)
@@ -238,7 +222,7 @@ class GCConfig:
     summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
     summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))
     summarization_prompt: str | None = attrs.field(default=None, validator=_optional(_named), repr=False)
-    background_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
+    background_percent: float | None = attrs.field(default=None, validator=_optional(percent))
     summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_summarizers, repr=_shown)
     cache_marks: bool = attrs.field(default=True, validator=_flag)
     cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
@@ -254,7 +238,7 @@ class GCConfig:
     promote_threshold: float = attrs.field(default=0.6, validator=_share)
     compression_profile: str = attrs.field(default="general", validator=_named)
     state_extractor: str = attrs.field(default="deterministic", validator=_named)
-    task_state_percent: float | None = attrs.field(default=None, validator=_optional(_percent))
+    task_state_percent: float | None = attrs.field(default=None, validator=_optional(percent))
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options, repr=_shown)
 
@@ -283,11 +267,11 @@ class GCConfig:
                 f"pressure_percent = {self.pressure_percent}: expected target <= threshold <= pressure (or pressure 0)"
             )
 
-        for name, percent in self.at_provider.percents.items():
-            if self.continuous or percent >= self.begins_percent:
+        for name, level in self.at_provider.percents.items():
+            if self.continuous or level >= self.begins_percent:
                 begins = "after each call" if self.continuous else f"at {self.begins_percent:g} %"
                 raise ConfigError(
-                    f"provider_edits.{name} = {percent:g}: a collection begins {begins}, before the provider's;"
+                    f"provider_edits.{name} = {level:g}: a collection begins {begins}, before the provider's;"
                     " expected less, and no continuous mode"
                 )
 
@@ -331,3 +315,12 @@ class GCConfig:
         return {
             name: GCPolicy.PARTIAL if policy == EXCLUDE else GCPolicy(policy) for name, policy in self.tools.items()
         }
+
+
+def checked_config(config: object) -> GCConfig:
+    """Return the configuration that a host gave, or the defaults for None. Raises ConfigError for anything else."""
+    if config is None:
+        return GCConfig()
+    if not isinstance(config, GCConfig):
+        raise ConfigError(f"config = {config!r:.200}: expected a GCConfig; {HOW_TO_MAKE_ONE}")
+    return config

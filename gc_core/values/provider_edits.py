@@ -12,13 +12,15 @@ from typing import Any
 import attrs
 
 from gc_core.errors import ConfigError
-from gc_core.values.validators import is_count, is_number
+from gc_core.values.validators import check_percent, is_count
 
 
 def _percent(edits: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if value is None or (is_number(value) and 1 <= value < 100):  # noqa: PLR2004 - percent
+    if value is None:
         return
-    raise ConfigError(f"provider_edits.{attribute.name} = {value!r}: expected a number of percent from 1 to below 100")
+    check_percent(f"provider_edits.{attribute.name}", value)
+    if value in {0, 100}:
+        raise ConfigError(f"provider_edits.{attribute.name} = {value!r}: expected percent from 1 to below 100")
 
 
 def _turns(edits: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
@@ -50,7 +52,11 @@ class ProviderEdits:
         names = [field.name for field in attrs.fields(cls)]
         for name in table:
             if name not in names:
-                raise ConfigError(f"provider_edits.{name} = {table[name]!r:.100}: expected one of {names}")
+                from gc_core.values.nearest import did_you_mean
+
+                raise ConfigError(
+                    f"provider_edits.{name} = {table[name]!r:.100}: expected one of {names}{did_you_mean(name, names)}"
+                )
         return cls(**table)
 
     @property

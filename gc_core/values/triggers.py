@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 
-_PERCENT: Any = [attrs.validators.ge(0), attrs.validators.le(100)]
+from gc_core.values.validators import percent
 
 
 @attrs.frozen(kw_only=True)
@@ -45,11 +43,11 @@ class Major:
 
     """
 
-    target_percent: float = attrs.field(validator=_PERCENT)
+    target_percent: float = attrs.field(validator=percent)
     base_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.ge(0)))
-    more_percent: float = attrs.field(default=25.0, validator=_PERCENT)
-    conversation_percent: float = attrs.field(default=100.0, validator=_PERCENT)
-    relief_percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(_PERCENT))
+    more_percent: float = attrs.field(default=25.0, validator=percent)
+    conversation_percent: float = attrs.field(default=100.0, validator=percent)
+    relief_percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(percent))
 
     def kept_percent(self, usable: int) -> float:
         """Return the usage in percent down to which a collection goes in a window of this many usable tokens."""
@@ -68,7 +66,7 @@ class Hot:
 
     """
 
-    percent: float = attrs.field(default=40.0, validator=_PERCENT)
+    percent: float = attrs.field(default=40.0, validator=percent)
 
 
 @attrs.frozen(kw_only=True)

@@ -13,7 +13,7 @@ import attrs
 
 from gc_core.errors import SourceError
 from gc_core.providers.contract import Format
-from gc_core.providers.token_counting import part_tokens, schema_tokens
+from gc_core.providers.token_counting import framing_tokens, part_tokens, schema_tokens
 from gc_core.relevance.working_set import shows_file
 from gc_core.values.items import DIGEST_NAME, Form, Item, ItemKind, Unit, number_of
 from gc_core.values.json_values import text_in_utf8, value_in_utf8
@@ -860,7 +860,7 @@ def recounted(message: Message, intake: Intake) -> Message:
         attrs.evolve(item, tokens=part_tokens(part, intake.counter))
         for item, part in zip(message.items, parts, strict=True)
     )
-    return attrs.evolve(message, items=items, overhead=intake.counter.per_message)
+    return attrs.evolve(message, items=items, overhead=framing_tokens(message.payload, intake.format, intake.counter))
 
 
 def left_out_text(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ import attrs
 
 from gc_core.errors import MessageError
 from gc_core.providers.contract import Format, TokenCounter
-from gc_core.providers.token_counting import part_tokens
+from gc_core.providers.token_counting import framing_tokens, part_tokens
 from gc_core.relevance.demands import is_demand
 from gc_core.relevance.name_scan import scan
 from gc_core.values.framing import SUB_TASK, framed_result
@@ -495,7 +495,7 @@ class Intake:
             role=role,
             payload=payload,
             items=items,
-            overhead=self.counter.per_message,
+            overhead=framing_tokens(payload, self.format, self.counter),
             synthetic=synthetic,
         )
         after = attrs.evolve(cursor, items=cursor.items + len(items), messages=cursor.messages + 1)

@@ -76,6 +76,7 @@ def openai_texts(request: JSON) -> Iterator[str]:
     for tool in request.get("tools") or []:
         yield from (tool["function"]["name"], tool["function"].get("description", ""))
     for message in request["messages"]:
+        yield message.get("name") or ""
         yield from content_texts(message.get("content"))
         yield message.get("reasoning_content") or ""
         yield message.get("refusal") or ""

@@ -11,7 +11,7 @@ from gc_core import ContextOverflowError, GCSession, GCTriggerReason
 from gc_core.events import CollectionDeferred, CollectionFinished, CollectionStarted
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_request
-from gc_core.providers.token_counting import part_tokens, schema_tokens
+from gc_core.providers.token_counting import message_tokens, schema_tokens
 from gc_core.values.messages import Role
 from tests.support.checker import complaints
 from tests.support.inside import counter_of, recorder_of, state_of
@@ -184,7 +184,6 @@ def recount(request, format_, counter):
     replying = False
     for payload in request.messages:
         replies = format_.replies_in_pieces and format_.role(payload) is Role.ASSISTANT
-        total += counter.per_message * (not (replies and replying))
-        total += sum(part_tokens(part, counter) for part in format_.read(payload))
+        total += message_tokens(payload, format_, counter) - counter.per_message * (replies and replying)
         replying = replies
     return total

@@ -15,7 +15,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from gc_core import GCConfig
+from gc_core import ConfigError, GCConfig
 from gc_core.integrations.lanes import Lanes, ModelCall
 from gc_core.providers import format_named
 
@@ -142,6 +142,11 @@ def test_a_list_that_fits_comes_back_object_for_object():
     answer = collect_messages(given, max_tokens=20_000)
     assert len(answer) == len(given)
     assert all(one is other for one, other in zip(answer, given, strict=True))
+
+
+def test_something_that_is_not_a_configuration_is_refused():
+    with pytest.raises(ConfigError, match="expected a GCConfig"):
+        collect_messages(history(1), max_tokens=8_000, config={"strategy": "gc_budget"})
 
 
 def test_a_list_that_is_too_long_is_collected_and_stays_valid():

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import attrs
 
 from gc_core import GCConfig, load_config
+from gc_core.session.config_loading import check_tables
+from gc_core.values.nearest import did_you_mean
 from gc_gateway.access import LOOPBACK, without_credentials
 from gc_gateway.dialects import DIALECTS
 from gc_gateway.errors import GatewayError
@@ -86,12 +88,12 @@ def load_settings(path: str | Path | None = None, **flags: Any) -> Settings:
     The file's ``[gc]`` table says how lanes collect. Raises GatewayError and ConfigError, naming the key.
     """
     document = _document(Path(path)) if path is not None else {}
+    check_tables(document, path or "")
     table = _gateway(path, document)
     values = _merged(table, _from_environment(), {key: value for key, value in flags.items() if value is not None})
     known = {field.name for field in attrs.fields(Settings)} - {"config"}
-    unknown = sorted(values.keys() - known)
-    if unknown:
-        raise GatewayError(f"[gateway] has no key {unknown[0]!r}; it has {sorted(known)}")
+    for unknown in sorted(values.keys() - known):
+        raise GatewayError(f"[gateway] has no key {unknown!r}; it has {sorted(known)}{did_you_mean(unknown, known)}")
     values["directory"] = Path(values.get("directory") or lanes_directory())
     return Settings(**values, config=_config(path if "gc" in document else None))
 

@@ -61,6 +61,11 @@ class OpenAIFormat(MessageFormat):
         """Return who speaks. Raises MessageError naming ``role`` and the known roles."""
         return fields.role(fields.mapping(payload, "message"), _ROLES, _HINTS)
 
+    def speaker(self, payload: Payload) -> str:
+        """Return the message's ``name``, which every role may have."""
+        name = payload.get("name")
+        return name if isinstance(name, str) else ""
+
     def read(self, payload: Payload) -> tuple[Part, ...]:
         """
         Return the parts of one message; none if there is nothing to read. A result is one part whatever its content.

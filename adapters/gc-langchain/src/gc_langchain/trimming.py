@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, SystemMessage
 
 from gc_core import GCConfig
 from gc_core.integrations.lanes import Lanes, ModelCall
+from gc_core.values.config import checked_config
 from gc_langchain.messages import LangChainMessages
 
 
@@ -23,12 +24,13 @@ def collect_messages(
     Nothing can be recalled afterwards, and every call decides anew: for an agent take ``GCMiddleware``. A leading
     system message stays as it is, and counts.
 
-    Raises ContextOverflowError when what may not be removed is larger than ``max_tokens``.
+    Raises ContextOverflowError when what may not be removed is larger than ``max_tokens``, and ConfigError for anything
+    but a GCConfig.
     """
     given = list(messages)
     leading = given[:1] if given and isinstance(given[0], SystemMessage) else []
     settled = attrs.evolve(
-        config or GCConfig(strategy="gc_budget"),
+        GCConfig(strategy="gc_budget") if config is None else checked_config(config),
         context_limit=max_tokens,
         output_reservation=0,
         threshold_percent=100.0,

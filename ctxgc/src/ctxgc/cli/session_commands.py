@@ -71,7 +71,7 @@ def recall(
         list[str], typer.Argument(metavar="REF...", help="Ids (i42), ranges (i5-i20), byte ranges, or stubs' texts.")
     ],
 ) -> None:
-    """Print the original text of items. Of a single one exactly the text, so that it can be piped."""
+    """Print the original text of items. All of it, however long; of a single item nothing else, for a pipe."""
     with errors_on_stderr(), opened_reader(session) as reader:
         found = reader.originals(tuple(reference))
         if len(found) == 1:

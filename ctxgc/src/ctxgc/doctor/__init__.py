@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Mapping
@@ -44,6 +43,7 @@ from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.state import Settings
 from gc_core.storage.store import Store
 from gc_core.values.config import GCConfig
+from gc_core.values.nearest import nearest
 
 CHECKS: tuple[Check, ...] = (
     check_python,
@@ -159,9 +159,9 @@ def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
     text, remedy = str(error), "correct it; docs/reference/configuration.md has every key"
     named = _KEY.match(text)
     key = "" if named is None else named.group(1) or named.group(2)
-    near = difflib.get_close_matches(key, _NAMES, n=1) if key not in _NAMES else []
+    near = nearest(key, _NAMES) if key and key not in _NAMES else ""
     if near:
-        remedy = f"did you mean {near[0]}?"
+        remedy = f"did you mean {near}?"
     line = 0 if file is None or not key else _line_of(file, key)
     where = f"{file}, line {line}: " if line else "" if file is None or str(file) in text else f"{file}: "
     if file is not None and not os.access(file, os.R_OK):

@@ -215,12 +215,19 @@ def check_clock(patient: Patient) -> Iterator[Diagnosis]:  # noqa: ARG001
 # -- the configuration -----------------------------------------------------------------------------------------------
 
 
+_Ask = tuple[str, str, Callable[[], object]]
+"""What a configuration names, under which name, and a function that raises GCError if that is not there or wrong."""
+
+_Options = Mapping[str, Mapping[str, Any]]
+"""The options that a configuration has, by name."""
+
+
 def check_names(patient: Patient) -> Iterator[Diagnosis]:
     """Yield whether everything that the configuration names is installed, and accepts the given options."""
     config, plugins = patient.config, patient.plugins
     if config is None:
         return
-    asks: list[tuple[str, str, Callable[[], object]]] = [
+    asks: list[_Ask] = [
         ("strategy", name, functools.partial(named, (name,), plugins, config.strategies)) for name in config.strategy
     ]
     if config.summarizer != NONE:
@@ -236,9 +243,9 @@ def check_names(patient: Patient) -> Iterator[Diagnosis]:
     where = patient.directory or Path()
     backend = functools.partial(plugins.memory_backend, config.memory_backend, where)
     asks.append(("memory backend", config.memory_backend, backend))
-    for what, name, ask in asks:
-        yield _asked(what, name, ask)
-    yield from _unused(config, plugins)
+    asks += _tables("strategy", config.strategies, plugins.check_options)
+    asks += _tables("summarizer", config.summarizers, plugins.check_summarizer_options)
+    yield from dict.fromkeys(_asked(what, name, ask) for what, name, ask in asks)
 
 
 def _asked(what: str, name: str, ask: Callable[[], object]) -> Diagnosis:
@@ -266,17 +273,11 @@ def _asked_model(config: GCConfig, options: Mapping[str, Any]) -> str:
     return str(options.get("summarization_model") or config.summarization_model or "")
 
 
-def _unused(config: GCConfig, plugins: Plugins) -> Iterator[Diagnosis]:
-    """
-    Yield options of unknown strategies: a typo in the name of a table changes nothing, and nothing
-    else reports it.
-    """
-    known = {short(info.name) for info in plugins.strategies()}
-    for name in config.strategies:
-        if short(name) not in known:
-            text = f"[gc.strategies.{name}] has options of a strategy that is not installed"
-            remedy = f"use one of {', '.join(sorted(known))}"
-            yield Diagnosis(level=Level.WARNING, subject="strategy", text=text, remedy=remedy)
+def _tables(what: str, tables: _Options, check: Callable[[_Options], None]) -> Iterator[_Ask]:
+    """Yield a question for the options of each name, used or not; two tables of one name are asked together."""
+    for name in tables:
+        same = {other: tables[other] for other in tables if short(other) == short(name)}
+        yield what, name, functools.partial(check, same)
 
 
 def check_extras(patient: Patient) -> Iterator[Diagnosis]:
@@ -341,7 +342,7 @@ def check_model(patient: Patient) -> Iterator[Diagnosis]:
         remedy = "report usage to post_turn, or give the session a counter of your own"
         yield Diagnosis(level=Level.WARNING, subject="model", text=text, remedy=remedy)
     elif known.exact:
-        text = f"{model} counts as {known.name}: exactly, by {known.encoding}"
+        text = f"{model} counts as {known.name}: its texts exactly, by {known.encoding}"
         yield Diagnosis(level=Level.OK, subject="model", text=text)
     else:
         text = f"{model} counts as {known.name}: estimated, {known.factor:g} tokens for one of {known.encoding}"

@@ -19,7 +19,7 @@ from gc_core.errors import RuleError
 from gc_core.providers import format_named
 from gc_core.providers.cache_terms import CacheTerms
 from gc_core.providers.contract import Format, TokenCounter
-from gc_core.providers.token_counting import part_tokens, schema_tokens
+from gc_core.providers.token_counting import framing_tokens, part_tokens, schema_tokens
 from gc_core.values.messages import MARKED_LEVELS, MARKS, Payload, Request, Usage, digest_of, without_marks
 
 _HOUR, _MINUTES = "1h", "5m"
@@ -296,7 +296,7 @@ class CacheSimulator:
         blocks = _blocks(message[field]) if field else []
         frame = digest_of({key: value for key, value in message.items() if key != field and key not in MARKS})
         tokens = [0] * max(1, len(blocks))
-        tokens[0] = self._counter.per_message
+        tokens[0] = framing_tokens(message, form, self._counter)
         for part in form.read(message):
             inner = part.place[1] if len(part.place) > 1 and part.place[0] == field else 0
             tokens[inner if isinstance(inner, int) else 0] += part_tokens(part, self._counter)

@@ -20,7 +20,7 @@ from gc_core.providers.contract import Format, TokenCounter
 from gc_core.providers.model_families import family
 from gc_core.providers.rules import check_request
 from gc_core.providers.rules.prefix import first_change
-from gc_core.providers.token_counting import counter_for, part_tokens, schema_tokens
+from gc_core.providers.token_counting import counter_for, framing_tokens, part_tokens, schema_tokens
 from gc_core.values.items import ItemKind
 from gc_core.values.json_values import strings
 from gc_core.values.messages import Payload, Request, Role, without_marks
@@ -256,7 +256,7 @@ class Meter:
         said = _said(payload) if self._format.role(payload) in {Role.USER, Role.SYSTEM} else ()
         return _Seen(
             payload=payload,
-            tokens=others + self._counter.per_message,
+            tokens=others + framing_tokens(payload, self._format, self._counter),
             thinking=thinking,
             texts=tuple(text for _, text in strings(payload)),
             said=tuple(said),

@@ -78,7 +78,6 @@ def _whole(least: int) -> Any:
 
 _NUMBER = attrs.validators.instance_of((int, float))
 _SHARE: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.lt(1)]
-_PERCENT: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.le(_HUNDRED)]
 _FLAG = attrs.validators.instance_of(bool)
 _RATIO: Any = [_NUMBER, attrs.validators.ge(1)]
 
@@ -98,17 +97,17 @@ class Progressive:
     shares: tuple[float, ...] = attrs.field(default=(0.1,), converter=tuple, validator=_falling)
     summary_ratio: float = attrs.field(default=12.0, validator=_RATIO)
     digest_ratio: float = attrs.field(default=60.0, validator=_RATIO)
-    digest_percent: float = attrs.field(default=15.0, validator=_PERCENT)
+    digest_percent: float = attrs.field(default=15.0, validator=gc.percent)
     segment_steps: int = attrs.field(default=50, validator=_whole(1))
     nursery_steps: int = attrs.field(default=2, validator=_whole(0))
     nursery_tokens: int = attrs.field(default=4_000, validator=_whole(0))
     nursery_on_bound_thinking: bool = attrs.field(default=False, validator=_FLAG)
-    target_percent: float = attrs.field(default=47.0, validator=_PERCENT)
+    target_percent: float = attrs.field(default=47.0, validator=gc.percent)
     base_tokens: int = attrs.field(default=10_000, validator=_whole(0))
-    relief_percent: float = attrs.field(default=60.0, validator=_PERCENT)
+    relief_percent: float = attrs.field(default=60.0, validator=gc.percent)
     wishes: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_wishes)
     spend_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(_whole(1)))
-    task_state_percent: float = attrs.field(default=20.0, validator=_PERCENT)
+    task_state_percent: float = attrs.field(default=20.0, validator=gc.percent)
     promotes: bool = attrs.field(default=True, validator=_FLAG)
 
     @property

@@ -32,7 +32,6 @@ def _whole(least: int) -> Any:
 
 _NUMBER = attrs.validators.instance_of((int, float))
 _SHARE: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.lt(1)]
-_PERCENT: Any = [_NUMBER, attrs.validators.ge(0), attrs.validators.le(100)]
 _FLAG = attrs.validators.instance_of(bool)
 
 
@@ -47,7 +46,7 @@ class Rolling:
     files_share: float = attrs.field(default=0.65, validator=_SHARE)
     nursery_tokens: int = attrs.field(default=4_000, validator=_whole(0))
     nursery_on_bound_thinking: bool = attrs.field(default=False, validator=_FLAG)
-    target_percent: float = attrs.field(default=47.0, validator=_PERCENT)
+    target_percent: float = attrs.field(default=47.0, validator=gc.percent)
     base_tokens: int = attrs.field(default=10_000, validator=_whole(0))
 
     @property

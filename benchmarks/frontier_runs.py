@@ -146,7 +146,7 @@ def _pieces(tasks: Iterable[Task]) -> Iterator[Piece]:
 
 def _replayed(piece: Piece) -> Sums:
     setting, window = piece.setting, piece.task.window
-    transcript, uses = _known(piece.task.path)
+    transcript, uses = known(piece.task.path)
     config = GCConfig(context_limit=window, output_reservation=0, threshold_percent=setting.threshold)
     if setting.system in BASELINES_BY_NAME:
         baseline = BASELINES_BY_NAME[setting.system]
@@ -159,7 +159,8 @@ def _replayed(piece: Piece) -> Sums:
 
 
 @functools.lru_cache(maxsize=2)
-def _known(path: Path) -> tuple[Transcript, Uses]:
+def known(path: Path) -> tuple[Transcript, Uses]:
+    """A session and what it uses again, read once for all the settings that follow one another."""
     transcript = read_transcript(path)
     return transcript, uses_of(transcript)
 

@@ -5,6 +5,9 @@ A recorded session is cut in half. The items of the first half are scored with w
 objective. Those that show a name which the agent uses in the second half, in a text or a call, should score above the
 others: the area under the curve (AUC) is the share of pairs in which they do; 0.5 is chance. Only items that name
 something are compared. It is compared with two simple orders: the newest first, and the most names first.
+
+The composite was chosen on the sessions with ten items and more on either side. The others, and several recorded
+sessions in a row, say what it is worth elsewhere.
 """
 
 from __future__ import annotations
@@ -31,8 +34,10 @@ from gc_core.relevance.text_cache import PerText
 Message = dict[str, Any]
 Score = Callable[[Item], float]
 
-LEAST = 10
+LEAST = 5
 """Items that have to be on either side for a session to say anything."""
+CHOSEN_ON = 10
+"""Items that were on either side of each session on which the composite was chosen."""
 REQUEST = 2_000
 """Characters of the first request."""
 RUNS = 7
@@ -61,16 +66,24 @@ class Half:
     used: frozenset[str]
     unused: frozenset[str]
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the composite was chosen on it: single sessions with enough items on either side."""
+        return "--" in self.name and min(len(self.used), len(self.unused)) >= CHOSEN_ON
+
 
 def main() -> None:
-    """Print the AUC of each session and of all, then the milliseconds of scoring a window."""
+    """Print the AUC of each session and of all, chosen on or not, then the milliseconds of scoring a window."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     logging.getLogger("gc_core").setLevel(logging.ERROR)  # recorded sessions have messages that need mending
     halves = list(halves_of_sessions())
     if not halves:
         print("no recorded sessions")
         return
-    print_table(halves)
+    print("The composite was chosen on these:\n")
+    print_table([half for half in halves if half.is_fitted])
+    print("\nAnd not on these:\n")
+    print_table([half for half in halves if not half.is_fitted])
     print_seconds()
 
 
@@ -105,7 +118,7 @@ def auc(half: Half, score: Score) -> float:
 
 def halves_of_sessions() -> Iterator[Half]:
     """Every recorded session that is long enough to say something."""
-    for path in sorted(corpus().glob("*--*.jsonl")):
+    for path in sorted(corpus().glob("*.jsonl")):
         try:
             messages = [dict(message) for message in read_transcript(path).messages]
         except TranscriptError:

@@ -39,9 +39,7 @@ PAGES = (
     *(ROOT / "docs" / f"{name}.md" for name in ("benchmarks", "measurements")),
     *sorted((ROOT / "plugins").glob("*/README.md")),
 )
-_STAMP = re.compile(
-    r"<!-- table: (?P<command>[^;\n]+); (?P<fields>[^\n]*?) ?-->\n(?P<body>.*?)\n<!-- end -->", re.DOTALL
-)
+_STAMP = re.compile(r"<!-- table: (?P<command>[^;\n]+); (?P<fields>[^\n]*?) ?-->(?P<body>.*?)\n<!-- end -->", re.DOTALL)
 _TABLE = re.compile(r"^\|[ :|-]*---[ :|-]*\|$", re.MULTILINE)
 _AS_OF = "as-of"
 _SAID = re.compile(r"\AAs of [\d-]+, commit \w+\.\n\n")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import gc_core as gc
-from benchmarks.importance import ORDERS, auc, half_of
+from benchmarks.importance import ORDERS, Half, auc, half_of
 from gc_core import ConfigError, GCConfig, ImportanceScorer, Plugins
 from gc_core.collector.scoring import Scoring
 from gc_core.relevance.bm25 import BM25, bag_of
@@ -248,6 +248,19 @@ def test_what_is_known_of_texts_is_forgotten_when_they_leave_the_window():
 
 
 # -- real sessions ---------------------------------------------------------------------------------------------------
+
+NINE, TEN = (frozenset(map(str, range(number))) for number in (9, 10))
+
+
+@pytest.mark.parametrize(
+    ("name", "unused", "fitted"),
+    [("pi--session", TEN, True), ("swe-agent--crypto--katy", NINE, False), ("concat-tau2-retail", TEN, False)],
+)
+def test_only_single_sessions_with_ten_items_on_either_side_are_those_that_the_composite_was_chosen_on(
+    name, unused, fitted
+):
+    assert Half(name=name, units=(), request="", used=TEN, unused=unused).is_fitted is fitted
+
 
 SESSIONS = ("gemini-cli--failed_to_enter_planmode", "gemini-cli--trajectory", "pi--session")
 

@@ -84,7 +84,7 @@ def is_part(row, other):
 def page(tmp_path):
     """A page with one table, made by today's code."""
     path = tmp_path / "page.md"
-    path.write_text("# Page\n\n<!-- table: make it; -->\n<!-- end -->\n\nthe end | 2 |\n".replace("-->\n<", "-->\n\n<"))
+    path.write_text("# Page\n\n<!-- table: make it; -->\n<!-- end -->\n\nthe end | 2 |\n")
     put(path, "make it", "| a |\n| --- |\n| 1 |", {"behaviour": "aa", "corpus": "bb"})
     return path
 
@@ -97,6 +97,16 @@ def troubles(page, **basis):
 def test_a_table_that_was_made_today_has_no_trouble(page):
     assert troubles(page, behaviour="aa", corpus="bb") == troubles(page, behaviour="aa") == []
     assert page.read_text().endswith("<!-- end -->\n\nthe end | 2 |\n")
+
+
+def test_a_first_table_leaves_the_one_behind_it_where_it_is(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- table: first; -->\n<!-- end -->\n\n## More\n\n<!-- table: second; -->\n\n| 2 |\n\n<!-- end -->\n"
+    )
+    put(page, "first", "| 1 |")
+    assert [(table.command, table.body.strip()) for table in stamped(page)] == [("first", "| 1 |"), ("second", "| 2 |")]
+    assert "## More" in page.read_text()
 
 
 def test_an_edited_figure_is_found(page):

@@ -279,7 +279,7 @@ class ErrorPattern:
         asked: The arguments of its call, shortened.
         times: The number of times it occurred.
         resolution: How it was overcome; None while it is not.
-        before: Explanations of how it was overcome on earlier occurrences, oldest first.
+        before: Explanations: of how it was overcome on earlier occurrences, and those since, while it is not. Oldest first.
         keys: Names of the call's arguments, with ``words`` of their values: they identify a later success.
         words: See ``keys``.
 

@@ -42,6 +42,11 @@ class RereadWatch:
         if self.guard is not None:
             self.guard.see(taken.new, collected=self._has_collected)
 
+    def reply_came(self) -> None:
+        """Tell the guard that the model has answered: what passes from here is its tools' time and the host's."""
+        if self.guard is not None:
+            self.guard.reply_came()
+
     def warn_or_stop(self) -> None:
         """
         Warn the agent, at the end of the request being rendered, of what the guard noticed.

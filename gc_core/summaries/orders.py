@@ -119,7 +119,7 @@ _IRREGULAR_PASTS: Final = _words(
     "gave gone got grew ground had heard held hid hit hung hurt input kept knew knit known laid lay leant leapt "
     "learnt led left lent let lit lost made meant met misread mistook offset outdid overcame overheard overrode "
     "oversaw overtook overwrote paid preset proved put quit ran rang read rebuilt recast redid remade reran "
-    "reread resent reset retold retook rewound rewrote rid rode rose said sang sank sat saw seen sent set shed "
+    "resent reset retold retook rewound rewrote rid rode rose said sang sank sat saw seen sent set shed "
     "shone shook shot showed shown shrank shut slept slew slid slit smelt sold sought spat sped spelt spent spilt "
     "split spoilt spoke sprang spread spun stole stood strove struck stuck sublet sung sunk swept swore swung "
     "taken taught thought threw thrust told took tore trod typeset undercut understood underwent undid unset "

@@ -8,7 +8,10 @@ once, what it had read before it was collected.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
+
+import attrs
 
 from gc_core.relevance.tool_calls import NAME_WORD
 from gc_core.values.patterns import regex
@@ -18,6 +21,13 @@ SMALL: Final = 500
 
 BRIEF: Final = 1.8
 """Seconds of each step from which calls for a state are a poll: two seconds, measured with less care."""
+
+PAUSE: Final = 5.0
+"""
+Seconds that the host waits between two rounds from which they are not a loop: an agent that searches for a text calls
+again at once, one that waits for a build sleeps between its calls. Neither the model's time nor a tool's is waiting,
+unless the tool is there to wait.
+"""
 
 _SEARCHED: Final = 2_000
 _HEAD: Final = 200
@@ -39,6 +49,59 @@ _STATE = regex(
     r"|\A\W{0,3}(?:still )?(?:in.?progress|running|pending|queued|waiting)\b",
     re.IGNORECASE,
 )
+
+
+@attrs.define
+class Waiting:
+    """
+    The seconds of a session: the model's, which do not count, its tools', and the host's, which is waiting.
+
+    Attributes:
+        clock: Returns seconds.
+        last: When the clock was looked at last.
+        passed: The tools' seconds and the host's.
+        pauses: The number of calls around which somebody waited.
+
+    """
+
+    clock: Callable[[], float]
+    passed: float = 0.0
+    pauses: int = 0
+    last: float = attrs.field(init=False, default=attrs.Factory(lambda self: self.clock(), takes_self=True))
+    _waited: float = 0.0  # since the newest call
+    _replied: bool = False
+
+    def reply_came(self) -> None:
+        """The model's time ends; its calls come later, with their results."""
+        self._elapsed()
+        self._replied = True
+
+    def called(self, *, waits: bool) -> None:
+        """The model has called a tool that ``waits`` or not; what passed before was its own time."""
+        seconds, self._waited = self._elapsed(), 0.0
+        if self._replied:
+            self._pass(seconds, waits=waits, of_host=True)
+        self._replied = False
+
+    def answered(self, *, waits: bool) -> None:
+        """A tool that ``waits`` or not has answered."""
+        self._pass(self._elapsed(), waits=waits, of_host=False)
+
+    def went_on(self) -> None:
+        """The host goes on."""
+        self._pass(self._elapsed(), waits=False, of_host=True)
+
+    def _pass(self, seconds: float, *, waits: bool, of_host: bool) -> None:
+        self.passed += seconds
+        if self._waited < PAUSE:
+            self._waited += PAUSE if waits and seconds >= BRIEF else seconds if of_host else 0.0
+            self.pauses += self._waited >= PAUSE
+
+    def _elapsed(self) -> float:
+        """Return the seconds since the last look at the clock; one that goes back shows none."""
+        now = self.clock()
+        seconds, self.last = max(0.0, now - self.last), now
+        return seconds
 
 
 def waits(name: str, arguments: str) -> bool:

@@ -27,7 +27,7 @@ from typing import Final
 
 import attrs
 
-from gc_core.relevance.polls import BRIEF, SMALL, asks_for_state, tells_state, waits
+from gc_core.relevance.polls import BRIEF, SMALL, Waiting, asks_for_state, tells_state, waits
 from gc_core.relevance.reread_phrases import asks_to_reread
 from gc_core.relevance.tool_calls import ToolCall
 from gc_core.relevance.volatile_text import without_moments
@@ -62,13 +62,6 @@ POLLED: Final = 20
 """
 The same for tools other than those that look back. A polling tool may have nothing but an unchanged answer for a while
 ("still running"): 20 more calls are minutes at the usual pauses, and still an end.
-"""
-
-PAUSE: Final = 5.0
-"""
-Seconds that the host waits between two rounds from which they are not a loop: an agent that searches for a text calls
-again at once, one that waits for a build sleeps between its calls. Neither the model's time nor a tool's is waiting,
-unless the tool is there to wait.
 """
 
 COOLDOWN_STEPS: Final = 10
@@ -144,50 +137,6 @@ class _Now:
 
 
 @attrs.define
-class _Time:
-    """The seconds of a session: the model's, which do not count, its tools', and the host's, which is waiting."""
-
-    clock: Callable[[], float]
-    passed: float = 0.0
-    pauses: int = 0
-    last: float = attrs.field(init=False)
-    _waited: float = 0.0  # since the newest call
-    _replied: bool = False
-
-    def __attrs_post_init__(self) -> None:
-        self.last = self.clock()
-
-    def reply_came(self) -> None:
-        """The model's time ends; its calls come later, with their results."""
-        self._elapsed()
-        self._replied = True
-
-    def called(self, *, waits: bool) -> None:
-        seconds, self._waited = self._elapsed(), 0.0
-        if self._replied:
-            self._pass(seconds, waits=waits, of_host=True)
-        self._replied = False
-
-    def answered(self, *, waits: bool) -> None:
-        self._pass(self._elapsed(), waits=waits, of_host=False)
-
-    def went_on(self) -> None:
-        self._pass(self._elapsed(), waits=False, of_host=True)
-
-    def _pass(self, seconds: float, *, waits: bool, of_host: bool) -> None:
-        self.passed += seconds
-        if self._waited < PAUSE:
-            self._waited += PAUSE if waits and seconds >= BRIEF else seconds if of_host else 0.0
-            self.pauses += self._waited >= PAUSE
-
-    def _elapsed(self) -> float:
-        """Return the seconds since the last look at the clock; one that goes back shows none."""
-        now = self.clock()
-        seconds, self.last = max(0.0, now - self.last), now
-        return seconds
-
-
-@attrs.define
 class _Circle:
     """Something that recurs since anything new came last."""
 
@@ -253,7 +202,7 @@ class RereadGuard:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._time = _Time(clock)
+        self._time = Waiting(clock)
         self._seen: OrderedDict[bytes, str] = OrderedDict()
         self._calls: dict[str, _Made] = {}
         self._circles: dict[bytes, _Circle] = {}

@@ -233,6 +233,10 @@ class RereadGuard:
         """See that the model has answered, if its calls come later, together with their results."""
         self._time.reply_came()
 
+    def went_on(self) -> None:
+        """See that the host is about to call the model: what passed was its own time, also before a collection."""
+        self._time.went_on()
+
     def see_prompts(self, texts: Mapping[str, str]) -> None:
         """See texts of the request that are not messages yet, by name; each version is read once."""
         for key, text in texts.items():

@@ -53,7 +53,10 @@ class RereadWatch:
 
         Raises RereadLoopError if the agent was warned and continued, and ``reread_guard`` is ``"raise"``.
         """
-        if self.guard is None or not self._has_collected:
+        if self.guard is None:
+            return
+        self.guard.went_on()
+        if not self._has_collected:
             return
         waiting = {f"{block.source} {block.name}": block.text for block in self._runtime.state.blocks.waiting}
         self.guard.see_prompts({item.id: item.text for item in self._runtime.context.system} | waiting)

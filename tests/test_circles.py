@@ -8,6 +8,7 @@ from gc_core.events import RereadNoticed
 from gc_core.relevance.reread_guard import RereadGuard
 from tests.support.circles import CIRCLES, HONEST, circle, honest
 from tests.support.inside import core_of
+from tests.support.more_circles import MORE_CIRCLES, MORE_HONEST, more_circle, more_honest
 
 
 class Clock:
@@ -56,6 +57,16 @@ def test_no_honest_session_is_noticed_or_ended():
         assert played(rounds) == ([], None), (seed, name)
 
 
+def assert_none_is_noticed_or_ended(seeds):
+    for seed in seeds:
+        name, rounds = more_honest(seed)
+        assert played(rounds) == ([], None), (seed, name)
+
+
+def test_no_poll_of_two_seconds_and_more_and_no_reading_for_an_edit_is_noticed_or_ended():
+    assert_none_is_noticed_or_ended(range(2 * len(MORE_HONEST)))
+
+
 class Watch:
     """Looks for the first request in which a result of the circle is not as it came first."""
 
@@ -99,6 +110,54 @@ def assert_each_is_noticed_within_eight_calls(seeds):
 
 def test_every_circle_is_noticed_within_eight_calls():
     assert_each_is_noticed_within_eight_calls(range(len(CIRCLES)))
+
+
+def calls_until_another_is_noticed(seed):
+    """
+    The same of a larger, slower or disguised circle, with the number of its calls; it may be noticed before all that it
+    reads has left.
+    """
+    _, rounds, begins = more_circle(seed)
+    watch = Watch(rounds, begins)
+    told, _ = played(rounds, guard="warn", begins=begins, look=watch)
+    first = next((place for place, _ in told if place >= begins), len(rounds))
+    left = begins if watch.left is None else watch.left
+    made = [
+        (one["function"]["name"], one["function"]["arguments"]) for each in rounds[:begins] for one in calls_of(each)
+    ]
+    ring = len(
+        {*made} & {(one["function"]["name"], one["function"]["arguments"]) for one in all_calls(rounds[begins:])}
+    )
+    return sum(bool(calls_of(each)) for each in rounds[left:first]), ring
+
+
+def calls_of(each):
+    return each.message.get("tool_calls") or []
+
+
+def all_calls(rounds):
+    return [one for each in rounds for one in calls_of(each)]
+
+
+def assert_each_is_noticed_within_eight_calls_or_in_its_second_lap(seeds):
+    counted = {seed: calls_until_another_is_noticed(seed) for seed in seeds}
+    assert {seed: found for seed, found in counted.items() if found[0] > max(8, found[1] + 1)} == {}
+
+
+def test_so_is_one_that_is_slow_or_disguised_and_a_large_ring_in_its_second_lap():
+    assert_each_is_noticed_within_eight_calls_or_in_its_second_lap(range(2 * len(MORE_CIRCLES)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", [1_000, 1_100])
+def test_so_is_every_other_circle_that_the_guard_was_not_tuned_by(start):
+    assert_each_is_noticed_within_eight_calls_or_in_its_second_lap(range(start, start + 100))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1_000, 2_000, 250))
+def test_no_one_of_a_thousand_polls_and_readings_is_noticed_or_ended(start):
+    assert_none_is_noticed_or_ended(range(start, start + 250))
 
 
 @pytest.mark.slow

@@ -16,7 +16,8 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
-from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, PAUSE, POLLED, PROVISIONAL, RereadGuard
+from gc_core.relevance.polls import PAUSE
+from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, POLLED, PROVISIONAL, RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import framed_result
 from gc_core.values.items import Item, ItemKind
@@ -322,17 +323,142 @@ def test_order_of_keys_and_blanks_make_no_other_call():
 def test_time_between_the_rounds_makes_it_a_poll(seconds):
     events = []
     with collected(events) as session:
-        clock = core_of(session).rereads.guard._clock = Clock()
+        clock = core_of(session).rereads.guard._time.clock = Clock()
         for _ in range(40):
             clock.now += seconds
             circle(session, 1, said=None)
         assert noticed(events) == []
 
 
+class Rounds:
+    """An agent that makes the same call, and a clock."""
+
+    def __init__(self, session, **call):
+        self.session, self.call, self.made = session, call, 0
+        self.clock = core_of(session).rereads.guard._time.clock = Clock()
+
+    def go(self, number, *, host=0.0, tool=0.0):
+        for _ in range(number):
+            self.made += 1
+            made = {"name": "read", "arguments": {"path": "big"}, "text": BIG} | self.call
+            self.clock.now += host
+            self.session.pre_send()
+            key = f"r{self.made}"
+            arguments, text = (one(self.made) if callable(one) else one for one in (made["arguments"], made["text"]))
+            self.session.post_turn(call((key, made["name"], arguments)))
+            self.clock.now += tool
+            self.session.append(result(key, text))
+
+
+BIG = "\n".join(f"row {place} of a table that is long enough to be collected" for place in range(90))
+STATE = "\n".join(f"step {place} queued" for place in range(60))
+
+
+@pytest.mark.parametrize(("host", "tool"), [(2.0, 0.0), (0.0, 2.0), (6.0, 0.5)])
+def test_a_small_result_every_two_seconds_is_a_poll(host, tool):
+    events = []
+    with collected(events) as session:
+        Rounds(session, text=STATE).go(60, host=host, tool=tool)
+        assert noticed(events) == []
+
+
+def test_a_small_result_at_once_is_not():
+    events = []
+    with collected(events, reread_guard="warn") as session:
+        Rounds(session, text=STATE).go(30, host=0.3, tool=0.3)
+        assert noticed(events)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "get_build_status"},
+        {"name": "bash", "arguments": {"command": "systemctl status web"}},
+        {"name": "ci", "text": f"status: in_progress\n{BIG}"},
+        {"name": "bash", "arguments": {"command": "sleep 2 && kubectl get all"}},
+        {"name": "queue", "arguments": {"delay_seconds": 2}},
+    ],
+)
+def test_a_large_state_every_two_seconds_is_a_poll(call):
+    events = []
+    with collected(events) as session:
+        Rounds(session, **call).go(30, tool=2.0)
+        assert noticed(events) == []
+
+
+def test_states_that_take_turns_are_a_poll():
+    events = []
+    with collected(events) as session:
+        Rounds(session, text=lambda place: f"{'green' if place % 2 else 'yellow'}\n{STATE}").go(60, tool=2.0)
+        assert noticed(events) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"arguments": lambda place: {"path": "big", "description": f"look once more, {place}"}},
+        {"text": lambda place: f"Exit code: 0\nWall time: 0.{place} seconds\nOutput:\n{BIG}"},
+        {"text": lambda place: f"{BIG}\n[2026-03-01T10:00:{place:02d}Z]"},
+        {"text": lambda place: json.dumps({"output": BIG, "metadata": {"duration_seconds": place / 7}})},
+    ],
+)
+def test_what_describes_a_call_and_when_a_result_was_made_are_no_news(call):
+    events = []
+    with collected(events, reread_guard="warn") as session:
+        Rounds(session, **call).go(30, host=0.5)
+        assert noticed(events)
+
+
+def test_the_arguments_that_are_left_make_another_call():
+    events = []
+    with collected(events) as session:
+        Rounds(session, arguments=lambda place: {"description": f"part {place}"}).go(30)
+        Rounds(session, arguments=lambda place: {"path": f"f{place}", "description": "read"}).go(30)
+        assert noticed(events) == []
+
+
+def test_a_log_whose_lines_have_other_times_is_news():
+    events = []
+    with collected(events) as session:
+        log = "\n".join("2026-03-01T10:00:{:02d}Z heartbeat" for _ in range(30))
+        Rounds(session, text=lambda place: log.format(*range(place, place + 30))).go(25, host=0.2)
+        assert noticed(events) == []
+
+
+def test_a_slow_tool_makes_no_poll():
+    events = []
+    with collected(events, reread_guard="warn") as session:
+        Rounds(session, name="search").go(20, tool=11.0)
+        assert noticed(events)
+
+
+def test_the_same_edit_every_few_seconds_is_no_poll():
+    events = []
+    with collected(events, reread_guard="warn") as session:
+        edit = {"path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}
+        Rounds(session, name="edit", arguments=edit, text=STATE).go(40, tool=3.0)
+        assert noticed(events)
+
+
+@pytest.mark.parametrize(("seconds", "stops"), [(0.2, True), (6.0, False)])
+def test_in_a_list_that_the_caller_holds_time_counts_from_the_reported_reply(seconds, stops):
+    events, messages = [], [user("Find it.")]
+    with small(3_000, on_event=events.append, reread_guard="warn") as session:
+        clock = core_of(session).rereads.guard._time.clock = Clock()
+        for place in range(60):
+            session.sync(messages)
+            clock.now += 20
+            session.report_usage({"prompt_tokens": 100, "completion_tokens": 10})
+            clock.now += seconds
+            path = f"f{place}" if place < 20 else "f3"
+            messages = [*messages, call((f"c{place}", "read", {"path": path})), result(f"c{place}", f"{path}\n{BIG}")]
+        assert bool(noticed(events)) is stops
+
+
 def test_the_time_that_the_model_takes_makes_no_poll():
     events = []
     with collected(events, reread_guard="warn") as session:
-        clock = core_of(session).rereads.guard._clock = Clock()
+        clock = core_of(session).rereads.guard._time.clock = Clock()
         for place in range(8):
             session.pre_send()
             clock.now += 60
@@ -406,9 +532,9 @@ def calls_until_noticed(reads):
     return None
 
 
-@pytest.mark.parametrize("files", range(1, 13))
+@pytest.mark.parametrize("files", [*range(1, 13), 20])
 def test_files_read_once_more_are_not_a_circle_and_the_second_lap_of_many_is(files):
-    lap = [chr(ord("a") + place) for place in range(files)]
+    lap = [f"file {place:02d}" for place in range(files)]
     assert calls_until_noticed(lap) is None
     assert calls_until_noticed(lap * 4) == (max(LAP, files + 1) if files > 2 else NOTICED_AT + 2 * (files - 1))
 

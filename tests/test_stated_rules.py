@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.stated_rules import is_known, rows, sessions_of, standing, stated, wordings
+from gc_core.relevance.reruns import does_again
 from gc_core.task.forms import Form, form_of
-from gc_core.task.reruns import does_again
 from gc_core.task.stated_rules import sentences_in
 from tests.support.corpus import require_corpus
 
@@ -323,6 +323,27 @@ RERUNS = [
     ("docker build -t gull/web .", "docker build -t gull/api .", False),
     ("mypy src", "mypy src/ledger", True),
     ("ls", "", False),
+    ("pytest tests/b.py", "pytest", False),
+    ("pytest tests/a.py::test_y", "pytest", False),
+    ("pytest tests/b.py", "pytest tests/a.py tests/b.py", False),
+    ("pytest tests/a.py tests/b.py", "pytest tests/a.py", True),
+    ("pytest -v", "pytest", True),
+    ("npm test -- Footer.test.tsx", "npm test", False),
+    ("cargo test lexer::", "cargo test", False),
+    ("cargo test", "cargo test lexer::", True),
+    ("go test ./net/...", "go test ./...", False),
+    ("python manage.py test shop", "python manage.py test", False),
+    ("python manage.py test", "python manage.py test shop", True),
+    ("make clean", "make", False),
+    ("make clean docs", "make docs", True),
+    ("mvn clean test", "mvn test", True),
+    ("mvn test -pl core", "mvn test", False),
+    ("npm install left-pad", "npm install", False),
+    ("python load.py --dry-run", "python load.py", False),
+    ("python load.py march", "python load.py", False),
+    ("ruff check src", "ruff check .", False),
+    ("run_tests", "run_tests tests/a.py", True),
+    ("run_tests tests/b.py", "run_tests", False),
 ]
 
 

@@ -55,6 +55,30 @@ def test_an_empty_text_is_refused(text):
         ("It was done. Check the log.", "'check the'"),
         ("Don't touch it.", '"don\'t touch"'),
         ("- Never push to main", "'never push'"),
+        ("Paginate the list.", "'paginate the'"),
+        ("Tests passed. Run npm test again.", "'run npm'"),
+        ("Run `npm test` again.", "'run …'"),
+        ("Now fix the docs.", "'fix the'"),
+        ("If it fails tonight, look into the journal.", "'look into the'"),
+        ("Pending: deploy to staging.", "'pending'"),
+        ("**Remaining:** documentation.", "'remaining'"),
+        ("It passed. What is still to be done: remove leftovers.", "'what is still to be done'"),
+        ("- [ ] deploy", "'[ ]'"),
+        ("FIXME later.", "'fixme'"),
+        ("Aktualisiere die Doku.", "'Aktualisiere die'"),
+        ("Aktualisieren Sie die Doku.", "'Aktualisieren Sie'"),
+        ("Führe npm test noch einmal aus.", "'Führe n'"),
+        ("Noch offen: die Doku.", "'noch offen'"),
+        ("Il faut mettre à jour la documentation.", "'il faut'"),
+        ("Pagine la liste.", "'pagine la'"),
+        ("Vérifiez demain que le disque tient.", "'vérifiez'"),
+        ("Actualiza la documentación.", "'actualiza la'"),
+        ("Vuelve a ejecutar npm test.", "'vuelve a'"),
+        ("Queda por hacer: la documentación.", "'queda por'"),
+        ("Pendiente: la documentación.", "'pendiente'"),
+        ("次にドキュメントを更新する。", "'次にドキュメントを更新する'"),
+        ("リストをページ分割する。", "'リストをページ分割する'"),
+        ("残作業：デプロイ。", "'残作業'"),
     ],
 )
 def test_the_future_and_orders_are_refused_by_their_words(text, word):
@@ -72,6 +96,15 @@ def test_the_future_and_orders_are_refused_by_their_words(text, word):
         "The update of the schema was committed.",
         "The next step had been skipped.",
         "The test never passed on hosts that do not have a network.",
+        "Update of the schema: done. Test results were good. Run 3 failed.",
+        "Then all the files were read. Given the limit, the list was cut. Once a day it ran.",
+        "Pending: none. The pending changes were committed. What remained was small.",
+        "Wrote the parser and kept the tests. Rebuilt it twice.",
+        "Prüfte die Tests. Danach wurde die Doku ergänzt. Alle die Tests liefen.",
+        "`Handler` and `Cart` share the lock. `Workers` share the lock too. “The list” need the cache.",
+        "Faltaba un índice. Para la lista se usó una página. Toda la suite pasó.",
+        "Ensuite la liste a été paginée. Toute la suite est passée. Lopez a approuvé.",
+        "ユーザーはリストをページ分割した。テストは通った。次に更新した。",
     ],
 )
 def test_what_only_looks_like_it_is_not(text):
@@ -92,6 +125,8 @@ ORIGINAL = "In src/auth/login.py the function checkUser listens on port 8080; 1,
     [
         "login.py was changed: check_user listened on 8080.",
         "About 1,200 rows were read under 3.11; GH-4412 was closed.",
+        "In all 9,267 rows and ports were read on port 8080, about 8,100 of them twice. 100 % of them passed.",
+        "src/auth/login.py, auth/login.py and src/auth were read.",
         "Some 12 files in `src/auth` and/or elsewhere were read, e.g. login.py, the 2nd one in 40ms.",
     ],
 )
@@ -106,6 +141,18 @@ def test_what_the_originals_name_in_any_form_is_accepted(text):
         ("checkGroup was called in login.go.", ("checkGroup", "login.go")),
         ("GH-4413 was closed under 3.12.", ("GH-4413",)),
         ("Some 2,400 rows were read.", ("2,400",)),
+        ("The port was 9267.", ("9267",)),
+        ("The port was changed from 8080 to 6893.", ("6893",)),
+        ("It listened on port 8100.", ("8100",)),
+        ("It listened on port 80.", ("80",)),
+        ("Some 1,178 rows were read.", ("1,178",)),
+        ("Der Port war 8100.", ("8100",)),
+        ("Es stand in Zeile 9267.", ("9267",)),
+        ("El puerto era el 8100.", ("8100",)),
+        ("ポート8100で待った。", ("8100",)),
+        ("src/login/auth.py was read.", ("src/login/auth.py",)),
+        ("lib/auth/login.py was read.", ("lib/auth/login.py",)),
+        ("auth/src/login.py was read.", ("auth/src/login.py",)),
     ],
 )
 def test_what_none_of_the_originals_names_is_an_invention(text, named):
@@ -151,7 +198,7 @@ def test_a_quotation_that_does_not_end_hides_nothing(text):
     ],
 )
 def test_pointing_at_what_is_gone_is_refused(text):
-    assert "points at what is gone" in complaints(plain_request(), text)[0]
+    assert any("points at what is gone" in complaint for complaint in complaints(plain_request(), text))
 
 
 def test_a_thousand_wills_are_one_complaint():

@@ -534,6 +534,48 @@ def test_an_error_is_overcome_by_the_next_success_and_names_the_actions_between(
     assert state.tool_usage_stats["bash"] == values.ToolStats(calls=4, failures=2)
 
 
+ELSEWHERE = [
+    ("bash", {"command": "pytest tests/a.py"}, {"command": "ls"}),
+    ("bash", {"command": "pytest tests/a.py"}, {"command": "cat tests/a.py"}),
+    ("bash", {"command": "pytest tests/a.py"}, {"command": "sed -i s/1/2/ tests/a.py"}),
+    ("bash", {"command": "pytest tests/a.py"}, {"command": "git status"}),
+    ("bash", {"command": "pytest"}, {"command": "pytest tests/b.py"}),
+    ("bash", {"command": "cargo test"}, {"command": "ls src"}),
+    ("bash", {"command": "cat a.txt"}, {"command": "cat b.txt"}),
+    ("read_file", {"path": "src/a.py"}, {"path": "lib/a.py"}),
+    ("str_replace_editor", {"command": "str_replace", "path": "/a.py"}, {"command": "str_replace", "path": "/b.py"}),
+    ("get_order", {"user": "mia_li", "order": "W1001"}, {"user": "raj_s", "order": "W1001"}),
+    ("run_tests", {"args": "tests/a.py"}, {"args": "lib/tests/a.py"}),
+]
+
+
+@pytest.mark.parametrize(("tool", "failed", "then"), ELSEWHERE)
+def test_no_success_of_another_call_overcomes_an_error(tool, failed, then):
+    talk = Talk()
+    talk.user("Fix it.")
+    talk.call(tool, "Error: 1 failed", failed=True, **failed)
+    talk.call(tool, "done", **then)
+    (error,) = talk.state().error_patterns
+    assert error.in_force
+    talk.call(tool, "done", **failed)
+    (error,) = talk.state().error_patterns
+    assert not error.in_force
+
+
+def test_a_stated_cause_is_a_lesson_and_overcomes_no_failed_call_until_it_succeeds():
+    talk = Talk()
+    talk.user("Fix it.")
+    talk.call("bash", "ImportError: No module named yaml", failed=True, command="pytest tests/a.py")
+    said = talk.says("The ImportError was fixed by adding yaml to the requirements.")
+    (error,) = talk.state().error_patterns
+    assert error.in_force
+    assert texts(error.lessons) == [said.text]
+    talk.call("bash", "3 passed", command="pytest tests/a.py")
+    (error,) = talk.state().error_patterns
+    assert (error.resolution.item, error.resolution.text) == (said.id, said.text)
+    assert texts(error.lessons) == [said.text]
+
+
 def test_the_assistants_explanation_of_the_fix_is_with_the_error():
     talk = Talk()
     talk.user("Start it.")

@@ -6,8 +6,11 @@ its tools, gets the same condensed answer, and asks again. The guard tells it to
 can be recalled; if the repetition continues, the host may want the loop to end.
 
 A loop is fast and undisturbed: a user who says anything, even the same words, a result that differs, and time that
-passes between the rounds show that the agent waits for something, as a monitor or a poll of a build does. And it
+passes between the rounds show that the agent waits for something, as a monitor or a poll of a build does. So does a
+small result, or a call for a state, every two seconds (``gc_core.relevance.polls``); a slow tool does not. And a loop
 concerns collected content: a call whose result is still whole in the window repeats for other reasons.
+
+What merely describes a call makes it no other call, and when a result was made makes it no other result.
 
 It reads only what is new, O(new) per turn, is deterministic, and calls nothing. Its state is in memory: a session that
 is opened again starts over.
@@ -19,12 +22,15 @@ import hashlib
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import attrs
 
+from gc_core.relevance.polls import BRIEF, SMALL, Waiting, asks_for_state, tells_state, waits
 from gc_core.relevance.reread_phrases import asks_to_reread
+from gc_core.relevance.tool_calls import ToolCall
+from gc_core.relevance.volatile_text import without_moments
 from gc_core.values.framing import unframed
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.json_values import read_json
@@ -58,12 +64,6 @@ The same for tools other than those that look back. A polling tool may have noth
 ("still running"): 20 more calls are minutes at the usual pauses, and still an end.
 """
 
-PAUSE: Final = 10.0
-"""
-Seconds between two rounds, without the model's own time, from which they are not a loop: an agent that searches for a
-text calls again at once, one that waits for a build sleeps between its calls.
-"""
-
 COOLDOWN_STEPS: Final = 10
 """Steps after a notice during which further repetitions of that kind are counted, but not announced again."""
 
@@ -80,6 +80,7 @@ _LAP: Final = b"lap"  # no digest is that short
 _STILL_RUNS: Final = PROVISIONAL.rpartition("}")[2]
 _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.ASSISTANT_TEXT})
+_DESCRIBES = frozenset({"description", "explanation", "reason", "rationale", "intent", "justification", "thought"})
 _SHOWN = 120  # characters of a call in a notice
 
 
@@ -104,6 +105,37 @@ class Notice:
     goes_on: bool = False
 
 
+@attrs.frozen(kw_only=True)
+class _Made:
+    """A call whose result has not come."""
+
+    digest: bytes
+    shown: str
+    looks_back: bool
+    waits: bool
+    asks: bool
+    changes: bool
+
+
+@attrs.frozen(kw_only=True)
+class _Now:
+    """
+    A moment in a session.
+
+    Attributes:
+        step: The step of the item.
+        steps: The number of steps so far.
+        pauses: How often somebody has waited.
+        passed: Seconds, without the model's.
+
+    """
+
+    step: tuple[int, int] = (-1, -1)
+    steps: int = 0
+    pauses: int = 0
+    passed: float = 0.0
+
+
 @attrs.define
 class _Circle:
     """Something that recurs since anything new came last."""
@@ -112,32 +144,42 @@ class _Circle:
     what: str
     most: int
     first: str = ""  # its first result, if collected content is concerned
+    is_cheap: bool = False  # it reads little again, or asks for a state
     times: int = 0
     returns: int = 0  # how many of them returned a known result
     item: str = ""
     warned_at: int = 0  # the count at the last warning, 0 before one
-    _step: tuple[int, int] = (-1, -1)
-    _pauses: int = 0
+    _now: _Now = _Now()
+    _began: _Now = _Now()
 
-    def again(self, item: Item, step: tuple[int, int], pauses: int, *, known: bool = True) -> None:
+    def again(self, item: Item, now: _Now, *, known: bool = True) -> None:
         """Count one more; two in one step count once, and after a pause counting starts over."""
-        if pauses != self._pauses:
+        if now.pauses != self._now.pauses:
             self.times = self.returns = self.warned_at = 0
-        if self.times == 0 or step != self._step:
+        if self.times == 0:
+            self._began = now
+        if self.times == 0 or now.step != self._now.step:
             self.times += 1
             self.returns += known
-        self._step, self.item, self._pauses = step, item.id, pauses
+        self._now, self.item = now, item.id
 
     def is_due(self, lap: _Circle | None) -> bool:
         """Return whether a warning is due; ``lap`` counts the steps of all calls that returned the same again."""
+        if self._is_poll:
+            return False
         if self.warned_at:
             return self.goes_on
         if self.kind == ASKED:
             return True
         return self.times >= NOTICED_AT or (lap is not None and self._closes(lap))
 
+    @property
+    def _is_poll(self) -> bool:
+        steps = self._now.steps - self._began.steps
+        return self.is_cheap and self._now.passed - self._began.passed >= BRIEF * steps
+
     def _closes(self, lap: _Circle) -> bool:
-        return self.returns > 1 and lap.times >= LAP and lap.warned_at == 0 and lap._pauses == self._pauses
+        return self.returns > 1 and lap.times >= LAP and lap.warned_at == 0 and lap._now.pauses == self._now.pauses
 
     @property
     def goes_on(self) -> bool:
@@ -160,33 +202,40 @@ class RereadGuard:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self._time = Waiting(clock)
         self._seen: OrderedDict[bytes, str] = OrderedDict()
-        self._calls: dict[str, tuple[bytes, str, bool]] = {}
+        self._calls: dict[str, _Made] = {}
         self._circles: dict[bytes, _Circle] = {}
         self._texts: dict[str, str] = {}
         self._asked = ""
         self._steps = 0
         self._quiet_to = 0
-        self._waited = 0.0  # since the newest call, without the model's time
-        self._pauses = 0
-        self._last = clock()
+        self._passed_before = 0.0  # at the step before this one
+        self._passed_at = 0.0  # at this step
 
     # -- arrivals --------------------------------------------------------------------------------------------
 
     def see(self, items: Iterable[Item], *, collected: bool) -> None:
         """See new items, in order. Loops count only if something was ``collected``."""
         items = tuple(items)
-        calls = any(item.kind is ItemKind.TOOL_CALL for item in items)
-        self._pass_time(counts=not calls)
+        made = {item.id: _made(item) for item in items if item.kind is ItemKind.TOOL_CALL}
+        calls = bool(made)
+        self._calls |= made
+        self._let_pass(items, made)
         for item in items:
-            if item.kind is ItemKind.TOOL_CALL:
-                self._called(item)
-            elif item.kind is ItemKind.TOOL_RESULT:
+            if item.kind is ItemKind.TOOL_RESULT:
                 self._answered(item, collected=collected)
             elif item.kind in _SAID:
                 self._said(item, has_calls=calls, collected=collected)
         self._steps += calls
+
+    def reply_came(self) -> None:
+        """See that the model has answered, if its calls come later, together with their results."""
+        self._time.reply_came()
+
+    def went_on(self) -> None:
+        """See that the host is about to call the model: what passed was its own time, also before a collection."""
+        self._time.went_on()
 
     def see_prompts(self, texts: Mapping[str, str]) -> None:
         """See texts of the request that are not messages yet, by name; each version is read once."""
@@ -207,7 +256,7 @@ class RereadGuard:
         ``ends`` a continuing loop is reported by every call until something new arrives; otherwise now and then. Called
         only if something was collected.
         """
-        self._pass_time(counts=True)
+        self._time.went_on()
         due = next((one for one in self._due() if not (one.first and is_verbatim(one.first))), None)
         asked, self._asked = self._asked, ""
         if due is not None:
@@ -223,15 +272,19 @@ class RereadGuard:
         lap = self._circles.get(_LAP)
         return (one for one in self._circles.values() if one is not lap and one.is_due(lap))
 
-    def _pass_time(self, *, counts: bool) -> None:
-        """Ignore the time in which the model answers; a clock that goes back shows no time."""
-        now = self._clock()
-        if not counts:
-            self._waited = 0.0
-        elif self._waited < PAUSE:
-            self._waited += max(0.0, now - self._last)
-            self._pauses += self._waited >= PAUSE
-        self._last = now
+    def _let_pass(self, items: Sequence[Item], made: Mapping[str, _Made]) -> None:
+        """Take the time since the last items: the model's before a call, a tool's before a result."""
+        if made:
+            self._time.called(waits=any(one.waits for one in made.values()))
+            self._passed_before, self._passed_at = self._passed_at, self._time.passed
+        answered = [self._calls[item.call] for item in items if item.call in self._calls]
+        if answered:
+            self._time.answered(waits=any(one.waits for one in answered))
+        elif not made:
+            self._time.went_on()
+
+    def _now(self, step: tuple[int, int]) -> _Now:
+        return _Now(step=step, steps=self._steps, pauses=self._time.pauses, passed=self._time.passed)
 
     def _mark_warned(self, kind: str) -> None:
         """Mark the whole loop as announced: one notice covers it, and several calls may belong to it."""
@@ -245,11 +298,6 @@ class RereadGuard:
         self._quiet_to = self._steps + COOLDOWN_STEPS
         return notice
 
-    def _called(self, item: Item) -> None:
-        shown = f"{item.name}({item.text})"
-        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-        self._calls[item.id] = (_digest(item.name, _plain(item.text)), shown, item.name in _LOOKS_BACK)
-
     def _answered(self, item: Item, *, collected: bool) -> None:
         """Count the same call with the same result, whatever came in between: it is not progress."""
         made = self._calls.pop(item.call, None)
@@ -258,20 +306,21 @@ class RereadGuard:
             if self._is_new(_digest(unframed(item)), item):
                 self._circles.clear()
             return
-        call, shown, looks_back = made
-        pair = _digest(call, _STILL_RUNS if item.text.endswith(_STILL_RUNS) else item.text)
+        text = _STILL_RUNS if item.text.endswith(_STILL_RUNS) else without_moments(item.text)
+        pair = _digest(made.digest, text)
         known = not self._is_new(pair, item)
         if not known:
             self._circles.clear()
         elif not collected:
             return
+        is_cheap = _is_cheap(made, item)
         if pair not in self._circles:
-            first = "" if looks_back else self._seen[pair]
-            self._circles[pair] = _Circle(REPEATED, shown, FURTHER if looks_back else POLLED, first)
-        step = item.turn, item.step
-        self._circles[pair].again(item, step, self._pauses, known=known)
-        if known:
-            self._circles.setdefault(_LAP, _Circle(REPEATED, "", POLLED)).again(item, step, self._pauses)
+            first, most = ("", FURTHER) if made.looks_back else (self._seen[pair], POLLED)
+            self._circles[pair] = _Circle(REPEATED, made.shown, most, first, is_cheap)
+        now = self._now((item.turn, item.step))
+        self._circles[pair].again(item, now, known=known)
+        if known and not (is_cheap and self._passed_at - self._passed_before >= BRIEF):
+            self._circles.setdefault(_LAP, _Circle(REPEATED, "", POLLED)).again(item, now)
 
     def _said(self, item: Item, *, has_calls: bool, collected: bool) -> None:
         words = asks_to_reread(item.text)
@@ -279,7 +328,7 @@ class RereadGuard:
             if collected:
                 who = item.kind.value.encode()
                 circle = self._circles.setdefault(who, _Circle(ASKED, words, FURTHER))
-                circle.again(item, (-2, number_of(item.id)), self._pauses)
+                circle.again(item, self._now((-2, number_of(item.id))))
             return
         if item.synthetic:
             return
@@ -327,12 +376,37 @@ def notice_text(notice: Notice, *, recalls: bool, cites: bool, reference: str) -
     return f"{seen} {rest} {back}"
 
 
+def _made(item: Item) -> _Made:
+    shown = f"{item.name}({item.text})"
+    return _Made(
+        digest=_digest(item.name, _plain(item.text)),
+        shown=shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}...",
+        looks_back=item.name in _LOOKS_BACK,
+        waits=waits(item.name, item.text),
+        asks=asks_for_state(item.name, item.text),
+        changes=ToolCall.of(item).changes,
+    )
+
+
+def _is_cheap(made: _Made, result: Item) -> bool:
+    """Return whether a round costs no more than a look at a state; an edit is none."""
+    return not (made.looks_back or made.changes) and (
+        made.asks or result.original_tokens <= SMALL or tells_state(result.text)
+    )
+
+
 def _plain(arguments: str) -> str:
-    """Return arguments without insignificant differences: blanks and the order of keys; unchanged if not JSON."""
+    """
+    Return arguments without insignificant differences: blanks, the order of keys, and what describes the call; if they
+    are not JSON, unchanged.
+    """
     try:
-        return json.dumps(read_json(arguments), sort_keys=True)
+        read = read_json(arguments)
     except ValueError:
         return arguments
+    if isinstance(read, dict) and not read.keys() <= _DESCRIBES:
+        read = {key: value for key, value in read.items() if key not in _DESCRIBES}
+    return json.dumps(read, sort_keys=True)
 
 
 def _digest(*pieces: str | bytes) -> bytes:

@@ -150,12 +150,6 @@ class ToolCall:
         """True if it changed files."""
         return self.kind in CHANGES
 
-    def overlaps(self, other: ToolCall) -> bool:
-        """Return whether the arguments share a name and, if they have words, a word."""
-        if self.keys and other.keys and self.keys.isdisjoint(other.keys):
-            return False
-        return not self.words or not other.words or not self.words.isdisjoint(other.words)
-
 
 def arguments_of(item: Item) -> Mapping[str, Any] | None:
     """Return the arguments of a call; None when they are free text."""
@@ -314,6 +308,11 @@ def command_in(arguments: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value:
             return value
     return ""
+
+
+def takes_command(call: ToolCall) -> bool:
+    """Return whether a call's argument is a command: free text, or under a name for commands."""
+    return not call.keys or not call.keys.isdisjoint(_COMMANDS)
 
 
 def _shows_all(command: str) -> bool:

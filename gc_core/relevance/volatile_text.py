@@ -87,6 +87,37 @@ def volatile_in(text: str) -> Iterator[Volatile]:
                 break
 
 
+_TOOK = (
+    r"(?:(?:wall|cpu|elapsed|total)(?:[ _-]clock)?[ _-]?time|duration|took|elapsed|real|user|sys|time(?:stamp)?|epoch)"
+    r"(?:[ _-]?(?:m?s|secs?|seconds?|millis(?:econds)?))?"
+)
+_MOMENT = regex(
+    rf"\b{_DATE}(?:T|,? (?:at )?){_CLOCK}(?::[0-5]\d(?:[.,]\d{{1,9}})?)?(?:Z|[+-]\d\d:?\d\d)?"
+    rf"|(?<![\d:.]){_CLOCK}:[0-5]\d(?:[.,]\d{{1,9}})?(?![\d:])"
+    rf"|\b{_TOOK}\"?\s{{0,3}}[:=]?\s{{0,3}}\"?\d+(?:m\d+)?(?:\.\d+)?"
+    r"|(?<![\w.])\d+(?:\.\d+)?\s?(?:[mµun]?s|secs?|seconds?|milliseconds)\b",
+    re.IGNORECASE,
+)
+_LONG = 600
+_EDGE_LINES, _EDGE = 3, 200
+
+
+def without_moments(text: str) -> str:
+    """
+    Return a long text without the times and durations at its edges, where tools say when it was made and how long that
+    took. Elsewhere they are its content, as those of a log are, and so is the time in a short text.
+    """
+    if len(text) < _LONG:
+        return text
+    lines = text.split("\n")
+    if len(lines) > 2 * _EDGE_LINES:
+        edges = (*range(_EDGE_LINES), *range(-_EDGE_LINES, 0))
+        for place in edges:
+            lines[place] = _MOMENT.sub("", lines[place][:_LONG]) + lines[place][_LONG:]
+        return "\n".join(lines)
+    return _MOMENT.sub("", text[:_EDGE]) + text[_EDGE:-_EDGE] + _MOMENT.sub("", text[-_EDGE:])
+
+
 def _is_meant(text: str, match: re.Match[str], why: str) -> bool:
     """Return whether it is said of now: no example, no code, no nothing (zeros, one letter again and again)."""
     unlike = {letter for letter in match.group().lower() if letter.isalnum()}

@@ -258,6 +258,7 @@ class SessionCore:
 
     def reporting(self, usage: object) -> None:
         """Take the usage of the last request, if its reply comes with the caller's next list."""
+        self.rereads.reply_came()
         reported = checked(usage if isinstance(usage, Usage) else self.runtime.format.usage(usage))
         if self.meter.raw_sent:
             self.renderer.observe(reported, None, compacted=False)

@@ -42,13 +42,21 @@ class RereadWatch:
         if self.guard is not None:
             self.guard.see(taken.new, collected=self._has_collected)
 
+    def reply_came(self) -> None:
+        """Tell the guard that the model has answered: what passes from here is its tools' time and the host's."""
+        if self.guard is not None:
+            self.guard.reply_came()
+
     def warn_or_stop(self) -> None:
         """
         Warn the agent, at the end of the request being rendered, of what the guard noticed.
 
         Raises RereadLoopError if the agent was warned and continued, and ``reread_guard`` is ``"raise"``.
         """
-        if self.guard is None or not self._has_collected:
+        if self.guard is None:
+            return
+        self.guard.went_on()
+        if not self._has_collected:
             return
         waiting = {f"{block.source} {block.name}": block.text for block in self._runtime.state.blocks.waiting}
         self.guard.see_prompts({item.id: item.text for item in self._runtime.context.system} | waiting)

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from gc_core.relevance.call_results import failure_in, verdicts_in
+from gc_core.relevance.reruns import repeats
 from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, first_line
 from gc_core.summaries.fact_kinds import KeptFact, KeptKind, coded
 from gc_core.summaries.sentences import MOST_SENTENCES, sentences_with
@@ -102,11 +103,11 @@ class _Walk:
             self._checked = not failed
 
     def _resolve(self, item: Item, call: ToolCall) -> None:
-        """Mark errors of the same tool with overlapping arguments as resolved by this success."""
+        """Mark errors of calls that this success repeats as resolved."""
         waiting = self._failed.get(call.name, ())
         still = []
         for place, failed in waiting:
-            if failed.overlaps(call):
+            if repeats(call, failed):
                 self._found[place] = attrs.evolve(self._found[place], later=item.id)
             else:
                 still.append((place, failed))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -11,6 +10,7 @@ import attrs
 from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
 from gc_core.summaries.fact_selection import fact_tokens, is_contained, required_facts, room_of
 from gc_core.summaries.inventions import invented
+from gc_core.summaries.orders import QUOTATION, orders_in
 from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryRequest
@@ -23,57 +23,6 @@ _MOST_NAMED = 6
 _MOST_LISTED = 12
 
 _QUOTED = regex(r"“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"")
-
-_FUTURE = regex(
-    r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
-    r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
-    r"|to-?do|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
-    r"|what(?: is|'s) left to do|don't forget"
-    r"|bitte|nächste schritte|vergessen sie|man sollte|prochaines étapes|étapes suivantes|n'oubliez|veuillez"
-    r"|próximos pasos|no olvide|recuerde|próximos passos|prossimi passi|по-прежнему нужно|следующие шаги|не забудьте"
-    r"|następne kroki|sonraki adımlar"
-    r"|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
-    r"|下一步|接下来|记得|请(?!求)|次のステップ|今後の|忘れずに|してください|다음 단계|하세요"
-)
-_VERBS = (
-    *("run", "fix", "check", "add", "update", "use", "implement", "verify", "test", "create", "write", "remove"),
-    *("delete", "ignore", "open", "follow", "call", "execute", "install", "change", "replace", "rename", "look at"),
-    *(
-        "consider",
-        "keep",
-        "return",
-        "apply",
-        "finish",
-        "start",
-        "stop",
-        "raise",
-        "lower",
-        "move",
-        "book",
-        "see",
-        "send",
-    ),
-    *("break", "retry", "restart", "reset", "choose", "pick", "ask", "tell", "contact", "confirm", "monitor", "watch"),
-    *(
-        "investigate",
-        "refactor",
-        "document",
-        "deploy",
-        "merge",
-        "push",
-        "commit",
-        "enable",
-        "disable",
-        "bump",
-    ),
-    *("schedule", "prepare", "switch", "compare", "measure", "extend", "clean up", "follow up", "listen to"),
-)
-_OBJECTS = "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
-# At the start of a line or sentence; "read", "set" and "put" are past tense as well.
-_ORDER = regex(
-    rf"(?:^[\s\-*•\d.)]{{0,20}}|[.!?:;] )((?:{'|'.join(_VERBS)}) (?:{_OBJECTS})|(?:do not|don't|never|always) \w+)\b",
-    re.MULTILINE,
-)
 
 _TOLD = "mentioned|described|shown|listed|noted|discussed|stated|said|quoted|given"
 _BACKWARD = regex(
@@ -170,12 +119,10 @@ def _unescaped(text: str) -> str:
 
 
 def _tenses(text: str) -> Iterator[str]:
-    prose = prose_of(text).lower().replace("’", "'")
-    found = dict.fromkeys(" ".join(match[0].split()) for match in _FUTURE.finditer(prose))
-    found |= dict.fromkeys(match[1] for match in _ORDER.finditer(prose))
-    if found:
+    prose = prose_of(text)
+    if found := orders_in(prose):
         yield f"it tells the future or gives orders ({_named(found)}); tell in the past tense what was said and done"
-    if backward := dict.fromkeys(match[0] for match in _BACKWARD.finditer(prose)):
+    if backward := dict.fromkeys(match[0] for match in _BACKWARD.finditer(prose.lower())):
         yield f"it points at what is gone ({_named(backward)}); say what it was"
 
 
@@ -202,8 +149,8 @@ def _lacking(request: SummaryRequest, text: str) -> str:
 
 
 def prose_of(text: str) -> str:
-    """Return the summarizer's own words: without quotations, code, fenced blocks and lists of facts."""
-    return "\n".join(_QUOTED.sub(" ", line) for line in _own_lines(text.split("\n")))
+    """Return the summarizer's own words: a mark for each quotation and code, no fenced blocks and lists of facts."""
+    return "\n".join(_QUOTED.sub(QUOTATION, line) for line in _own_lines(text.split("\n")))
 
 
 def _own_lines(lines: Sequence[str]) -> Iterator[str]:

@@ -208,21 +208,29 @@ class Draft:
             new = attrs.evolve(new, times=known.times + 1, before=before)
         self.errors[key] = new
 
+    def explain(self, key: tuple[str, str], lesson: Resolution) -> None:
+        """Keep what was said of a failure that is not overcome."""
+        known = self.errors[key]
+        self.errors[key] = attrs.evolve(known, before=(*known.before, lesson)[-values.MOST_LESSONS :])
+
     def resolve(self, key: tuple[str, str], text: str, item: str, itself: Reason | None) -> None:
         """
         Note that a failure was overcome: by the actions since, otherwise by the call ``itself``, if that was another
-        one.
+        one. What was said of it since is its explanation.
         """
         known, done = self.errors[key], self.cursor.done
         if done is None or number_of(done.item) <= number_of(known.item):
             done = itself
+        said = next((one for one in known.before[-1:] if number_of(one.item) > number_of(known.item)), None)
         self.errors[key] = attrs.evolve(
             known,
+            before=known.before[:-1] if said else known.before,
             resolution=Resolution(
-                text=text,
-                item=item,
+                text=said.text if said else text,
+                item=said.item if said else item,
                 after=done.text if done else "",
                 after_item=done.item if done else "",
+                said=said is not None,
             ),
         )
 

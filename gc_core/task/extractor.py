@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from gc_core.relevance.call_results import verdicts_in
+from gc_core.relevance.reruns import repeats
 from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, arguments_of, first_line
 from gc_core.summaries.call_outcomes import NO_RESULT
 from gc_core.task import named_records as named
@@ -18,7 +19,6 @@ from gc_core.task import touched_files as touched
 from gc_core.task.contradictions import meaning
 from gc_core.task.draft import Draft, with_reasons
 from gc_core.task.failures import failure_of
-from gc_core.task.reruns import does_again
 from gc_core.task.touched_files import Names
 from gc_core.task.values import (
     MOST_LESSONS,
@@ -302,18 +302,16 @@ class _Walk:
     # -- errors ----------------------------------------------------------------------------------------------------
 
     def _resolve(self, item: Item, waiting: WaitingCall) -> None:
-        """Mark errors of the same command, or of the same tool on the same files, as overcome by this success."""
+        """Mark errors of the same command, or of the same call, as overcome by this success."""
         failed = [
             (key, error) for key, error in self.draft.errors.items() if error.tool == waiting.tool and error.in_force
         ]
         if not failed:
             return
-        call = ToolCall(name=waiting.tool, keys=frozenset(waiting.keys), words=frozenset(waiting.words))
+        call = _call_of(waiting, CallKind[waiting.kind])
         verdicts = verdicts_in(item.text)[-1:] or [first_line(item.text, _SHORT)]
         for key, error in failed:
-            failing = ToolCall(name=error.tool, keys=frozenset(error.keys), words=frozenset(error.words))
-            runs = waiting.kind == CallKind.RUN.name
-            if does_again(waiting.asked, error.asked) if runs else failing.overlaps(call):
+            if repeats(call, _call_of(error)):
                 other = waiting.asked != error.asked
                 itself = Reason(text=f"{waiting.tool} {waiting.asked}", item=waiting.item) if other else None
                 self.draft.resolve(key, verdicts[0] or "it succeeded", item.id, itself)
@@ -325,7 +323,10 @@ class _Walk:
                 self.draft.resolve(key, sentence, item.id, None)
 
     def _fixed(self, fixes: Sequence[str], item: Item) -> None:
-        """Keep what the assistant says about how an error was overcome, with the error or by itself."""
+        """
+        Keep what the assistant says about how an error was overcome, with the error or by itself. A call that failed is
+        overcome by its success alone.
+        """
         for sentence in fixes:
             key = self._meant(sentence, item.turn)
             if key is None:
@@ -334,6 +335,9 @@ class _Walk:
                     self.draft.fail(ErrorPattern(text=sentence, item=item.id, turn=item.turn, resolution=resolution))
                 continue
             error, done = self.draft.errors[key], self.draft.cursor.done
+            if error.tool and error.in_force:
+                self.draft.explain(key, Resolution(text=sentence, item=item.id, said=True))
+                continue
             known = error.resolution or Resolution(text="", item="")
             before = (*error.before, known)[-MOST_LESSONS:] if known.said and known.text != sentence else error.before
             if not known.item and done is not None and number_of(done.item) > number_of(error.item):
@@ -364,3 +368,10 @@ class _Walk:
 
     def _note(self, **changes: Any) -> None:
         self.draft.cursor = attrs.evolve(self.draft.cursor, **changes)
+
+
+def _call_of(known: WaitingCall | ErrorPattern, kind: CallKind = CallKind.OTHER) -> ToolCall:
+    """Return a call as far as it is remembered."""
+    return ToolCall(
+        name=known.tool, kind=kind, asked=known.asked, keys=frozenset(known.keys), words=frozenset(known.words)
+    )

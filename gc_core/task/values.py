@@ -279,7 +279,7 @@ class ErrorPattern:
         asked: The arguments of its call, shortened.
         times: The number of times it occurred.
         resolution: How it was overcome; None while it is not.
-        before: Explanations of how it was overcome on earlier occurrences, oldest first.
+        before: Explanations, oldest first: of earlier occurrences, and of this one while it is not overcome.
         keys: Names of the call's arguments, with ``words`` of their values: they identify a later success.
         words: See ``keys``.
 

@@ -1,4 +1,8 @@
-"""Whether a successful command repeated what had failed: the same one, or one that runs all of it and more."""
+"""
+Whether a success repeats what had failed: the same call, or a command that runs all of it and more.
+
+A test of another file, a part of a suite and a look at a file say nothing about a failure.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import Final
 
 import attrs
 
+from gc_core.relevance.tool_calls import NAME_WORD, CallKind, ToolCall, takes_command
 from gc_core.values.patterns import regex
 
 _SEPARATOR = regex(r"[^\S\n]{0,99}(?:&&|\|\||;|\n)\s*+")
@@ -46,6 +51,10 @@ _WHOLE: Final = frozenset(
 """Programs that run everything unless something is named."""
 
 
+_MAKERS: Final = frozenset({"make", "gmake", "gradle", "gradlew", "mvn", "mvnw", "ninja", "rake", "just", "task"})
+"""Programs that make each target that is named; one more takes none of the others away."""
+
+
 @attrs.frozen
 class _Run:
     """A command's program with its subcommands, its targets, and the options that select among them."""
@@ -55,6 +64,13 @@ class _Run:
     options: frozenset[str]
 
 
+def repeats(call: ToolCall, failed: ToolCall) -> bool:
+    """Return whether a successful call of the same tool repeats one that failed."""
+    if call.kind is CallKind.RUN:
+        return does_again(_command(call), _command(failed))
+    return _plain(call.asked) == _plain(failed.asked) and _same_places(call, failed)
+
+
 def does_again(command: str, failed: str) -> bool:
     """Return whether a command repeats what another one did; additional actions do not matter. Linear in both."""
     wanted = _runs(failed)
@@ -62,6 +78,17 @@ def does_again(command: str, failed: str) -> bool:
         return _plain(command) == _plain(failed)
     done = _runs(command)
     return all(any(_covers(run, want) for run in done) for want in wanted)
+
+
+def _command(call: ToolCall) -> str:
+    """Return the command of a shell; a tool that takes none is a command itself."""
+    return call.asked if takes_command(call) else f"{call.name} {call.asked}"
+
+
+def _same_places(call: ToolCall, failed: ToolCall) -> bool:
+    """Return whether the calls name a path in common, or one of them names none: an editor's first word is no file."""
+    ours, theirs = ({word for word in one.words if "/" in word} for one in (call, failed))
+    return not ours or not theirs or not ours.isdisjoint(theirs)
 
 
 def _plain(command: str) -> str:
@@ -117,9 +144,9 @@ def _is_place(word: str) -> bool:
 def _covers(run: _Run, want: _Run) -> bool:
     if run.program != want.program or not run.options <= want.options:
         return False
-    if want.options != run.options and not _runs_all(run):
-        return False
     whole = _runs_all(run)
+    if (want.options != run.options and not whole) or _narrows(run, want):
+        return False
     return all(
         any(_holds(there, one, whole=whole) for there in run.operands) or _names_none(run, one) for one in want.operands
     )
@@ -127,13 +154,30 @@ def _covers(run: _Run, want: _Run) -> bool:
 
 def _runs_all(run: _Run) -> bool:
     """Return whether it runs more than a command that selects by an option."""
-    return run.program in _WHOLE or bool(_WHOLE.intersection(run.operands))
+    return _is_whole(run.program) or bool(_WHOLE.intersection(run.operands))
+
+
+def _is_whole(word: str) -> bool:
+    return word in _WHOLE or ("." not in word and not _WHOLE.isdisjoint(NAME_WORD.findall(word)))
+
+
+def _narrows(run: _Run, want: _Run) -> bool:
+    """Return whether a command names what the failed one did not, and so does a part of it, or something else."""
+    more = [there for there in run.operands if there not in want.operands]
+    if not more or not _runs_all(want):
+        return bool(more) and not (want.operands and run.program in _MAKERS)
+    return not _selected(want) and bool(_selected(run))
+
+
+def _selected(run: _Run) -> tuple[str, ...]:
+    """Return the targets: what stands behind the word that runs everything."""
+    words = [place for place, word in enumerate(run.operands) if word in _WHOLE]
+    return run.operands[words[-1] + 1 :] if words else run.operands
 
 
 def _names_none(run: _Run, operand: str) -> bool:
     """Return whether the command names no target, and so means everything."""
-    named = [one for one in run.operands if one not in _WHOLE]
-    return operand not in _WHOLE and not named and _runs_all(run)
+    return operand not in _WHOLE and not _selected(run) and _runs_all(run)
 
 
 def _holds(there: str, one: str, *, whole: bool) -> bool:

@@ -1,0 +1,242 @@
+"""
+Finds what a summary must not hold: orders, and what is left to do.
+
+It goes by form. A sentence that begins with a bare verb and its object has no subject, and so is an order; a word such
+as "Pending" before a colon, or a box that is not ticked, is a list of things to do. Words of the future are known in a
+dozen languages, orders in English, German, French, Spanish and Japanese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gc_core.values.patterns import regex
+
+_FUTURE = regex(
+    r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
+    r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
+    r"|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
+    r"|what(?: is|'s) (?:left|still) to (?:do|be done)|don't forget"
+    r"|bitte|nächste schritte|vergessen sie|man sollte|m(?:uss|üssen) noch|prochaines étapes|étapes suivantes|n'oubliez"
+    r"|veuillez|pensez à|(?<!qu')il (?:faut|faudra)|reste(?:nt)? à|próximos pasos|no olvide|recuerde"
+    r"|(?<!que )(?:hay|habrá) que|(?:queda|falta)n? por|próximos passos|prossimi passi|по-прежнему нужно"
+    r"|следующие шаги|не забудьте|następne kroki|sonraki adımlar"
+    r"|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
+    r"|下一步|接下来|记得|请(?!求)|次のステップ|今後の|忘れずに|してください|とってください|다음 단계|하세요"
+)
+
+
+QUOTATION: Final = " ¤ "
+"""Stands for what was quoted, so that a sentence about it keeps its subject."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# -- headings ----------------------------------------------------------------------------------------------------------
+
+_LEFT: Final = (
+    r"pending|remaining|outstanding|left to do|still (?:to do|open)|(?:still )?to be done|what(?:'s| is) next"
+    r"|next(?: up)?|follow-?ups?|open (?:points|items)"
+    r"|ausstehend|(?:noch )?offen(?:e punkte)?|verbleibend|(?:noch )?zu (?:tun|erledigen)|als nächstes|nächster schritt"
+    r"|en attente|en suspens|(?:reste )?à faire|prochaine étape|restant"
+    r"|pendientes?|por hacer|siguientes? pasos?|próximo paso|pendentes?|por fazer|próximo passo|da fare|in sospeso"
+    r"|осталось|предстоит|далее|do zrobienia|nog te doen|openstaand"
+    r"|待办(?:事项)?|剩余(?:工作|任务)?|待处理|未完成|未完了|残り|残作業|残タスク|やること"
+    r"|次にやること|要対応|남은 작업|할 일"
+)
+_NOTHING: Final = r"none|nothing|no\b|keine|nichts|aucun|rien|ning|nada|nessun|なし|无|ない|—|-\s*$"
+_HEADING = regex(
+    rf"(?:^[ \t\-*•–#>\d.)_]{{0,20}}|[.!?;]\s{{1,9}}|[。！？；])((?:{_LEFT})(?: (?:work|tasks|items|steps|points))?)"
+    rf"[*_]{{0,2}}(?:\s?[:：][*_]{{0,2}}+\s{{0,9}}+(?!{_NOTHING})|[ \t]{{0,9}}$)",
+    re.MULTILINE,
+)
+_NOTE = regex(
+    r"(?:^[ \t\-*•–#>\d.)_]{0,20}|[.!?;:]\s{1,9})((?:to-?do|fixme)s?)\b|\b((?:to-?do|fixme)s?):", re.MULTILINE
+)
+_BOX = regex(r"^[ \t]{0,20}(?:[-*•]\s{1,4})?(\[ \])", re.MULTILINE)
+
+# -- orders ------------------------------------------------------------------------------------------------------------
+
+_BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?:;]\s{1,9})"
+"""The start of a sentence or of an entry in a list; a heading has its own form."""
+
+_LEAD: Final = (
+    r"(?:(?:now|then|next|first|finally|afterwards|later|also|and|on \w{3,6}day|(?:if|once|when|before|after|until)"
+    r" [^,.;:\n]{3,80},),? )?"
+)
+_VERBS: Final = (
+    "add announce apply ask avoid book break bump call change check choose clean|up commit compare configure "
+    "confirm consider contact continue create delete deploy disable document enable ensure execute extend "
+    "finish fix follow follow|up ignore implement install investigate keep listen|to look|at look|for "
+    "look|into lower make measure merge migrate monitor move notify open pick prepare push raise refactor "
+    "remove rename replace rerun re-run reset restart restore retry return revert revisit rewrite run "
+    "schedule send start stop submit switch tell test update use verify watch write"
+)
+_VERB: Final = "|".join(word.replace("|", " ") for word in _VERBS.split())
+_OBJECTS: Final = (
+    "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
+)
+_ORDER = regex(
+    rf"{_BEGIN}(?:{_LEAD}((?:{_VERB}) (?:{_OBJECTS}))|((?:do not|don't|never|always) \w+))\b",
+    re.MULTILINE,
+)
+_BARE = regex(
+    rf"{_BEGIN}(?i:{_LEAD})(([A-Za-z][a-z]{{2,14}}) (?:(the|these|those|their|your|our|my|every|its|it|them|any|this)"
+    r"|an?|all))\b",
+    re.MULTILINE,
+)
+_ENGLISH = regex(r"\b(?:the|were|had|of|and)\b")
+_NO_VERB = regex(r"(?:ed|ing|ly|ion|ment|ness|ity|(?<!s)s)$|^(?:any|some|every|no)(?:one|body|thing|where)$")
+_LIKE_THEM: Final = frozenset(
+    {"apply", "bring", "embed", "feed", "mention", "need", "ping", "reply", "review", "seed", "supply", "verify"}
+)
+"""Verbs that end as other words do."""
+
+_BEFORE_NOUNS: Final = _words(
+    "about above across after afterward again against ago albeit all along alongside also although altogether "
+    "amid amidst among amongst and another any anyhow anyway are around aside astride atop because been before "
+    "beforehand behind being below beneath beside better between beyond both but can concerning could despite did "
+    "ditto does doubtless down due during each either else elsewhere even ever every except far few first for "
+    "forever from furthermore given granted had half halfway has have he hence here hereafter hitherto how "
+    "however indeed inside instead into it its just last later less lest like likewise many may maybe meantime "
+    "meanwhile midway might minus more moreover most much must near nearby neither never nevertheless next none "
+    "nonetheless nor not now off often once one only onto opposite otherwise our out outside over overall "
+    "overnight part past people per perhaps plus post quite rather regardless same second seldom shall she should "
+    "since some somehow soon still such than thanks that the then there thereafter thereby therefore thereupon "
+    "these they third this those though thrice through throughout till today together tomorrow tonight too toward "
+    "twice two under underneath unless unlike until upon versus very via was we well were what whatever when "
+    "whence whenever where whereas whereby wherein whereupon wherever whether which whichever while whilst who "
+    "whoever whom whose why will with within without worse would yes yesterday yet you your"
+)
+_IRREGULAR_PASTS: Final = _words(
+    "arose ate awoke bade beat became began beheld bent bet bid bit bled blew bore bought bound bred broadcast "
+    "broke brought built burnt burst came cast caught chose clad clung cost crept cut dealt did done drank dreamt "
+    "drew drove dug fed fell felt fit fled flew flung forbade forecast foresaw forgave forgot fought found froze "
+    "gave gone got grew ground had heard held hid hit hung hurt input kept knew knit known laid lay leant leapt "
+    "learnt led left lent let lit lost made meant met misread mistook offset outdid overcame overheard overrode "
+    "oversaw overtook overwrote paid preset proved put quit ran rang read rebuilt recast redid remade reran "
+    "resent reset retold retook rewound rewrote rid rode rose said sang sank sat saw seen sent set shed "
+    "shone shook shot showed shown shrank shut slept slew slid slit smelt sold sought spat sped spelt spent spilt "
+    "split spoilt spoke sprang spread spun stole stood strove struck stuck sublet sung sunk swept swore swung "
+    "taken taught thought threw thrust told took tore trod typeset undercut understood underwent undid unset "
+    "unwound upheld upset went wept withdrew withheld withstood woke won wore wound written wrote wrung"
+)
+_PLAIN = regex(
+    rf"{_BEGIN}{_LEAD}((?!make )(?:{_VERB}|set up|try) {{1,3}}(?=[a-z¤]))(?!of |times? |logs?|was |were )"
+    r"([^.!?\n]{2,160})",
+    re.MULTILINE,
+)
+"""A listed verb whose object has no article: an order if nothing in the sentence is past."""
+
+_HOMOGRAPHS: Final = _words(
+    "book break call change check commit document fix follow-up look measure merge monitor move open pick "
+    "push raise reset restart return schedule start stop switch test update use watch"
+)
+"""Verbs that are nouns as well."""
+
+_WHEN = regex(
+    r"\b(?:again|once more|first|next|now|later|before|after|until|instead|soon|tomorrow|tonight|regularly|as well)\b"
+)
+_PAST = regex(
+    r"\b(?:was|were|had|did|(?!need)\w{2,}ed|ran|took|made|gave|found|built|kept|left|sent|got|held|told|saw|said"
+    r"|went|began|broke|fell|grew|lost|won|rose|wrote|came|passed|is|are|has|have)\b"
+)
+
+_GERMAN = regex(
+    rf"{_BEGIN}(?:(?:Jetzt|Nun|Dann|Danach|Zuerst|Und) )?((?!\w*t[e] )(?!(?:Alle|Beide|Diese|Jede|Eine|Keine|Seine|Ihre"
+    r"|Meine|Deine|Unsere|Ohne|Viele|Einige|Mehrere|Andere|Solche|Welche|Manche|Wurde|Würde|Werde|Habe|Wie|Nahe|Gerade"
+    r"|Ende|Ursache|Sowie|Sie|Die) )[A-ZÄÖÜ][a-zäöüß]{2,}e (?:die|das|den|dem|ein|eine|einen|alle|noch|bitte)\b"
+    r"|(?:Teste|Starte|Richte|Beachte|Achte|Warte|Schalte|Bearbeite|Leite|Führe|Rufe|Prüfe|Lasse) (?!wurde|war)[a-zäöü]"
+    r"|[A-ZÄÖÜ][a-zäöüß]{2,}e?n Sie\b(?<!aben Sie)(?<!atten Sie)(?<!aren Sie)(?<!urden Sie)(?<!onnten Sie)"
+    r"(?<!ind Sie))",
+    re.MULTILINE,
+)
+_REST = regex(r"[^.!?\n]{0,300}")
+_GERMAN_PAST = regex(
+    r"\b(?:wurden?|war(?:en)?|hatten?|ist|sind|hat|haben|[a-zäöüß]{2,}ten?|blieb|ging|lief|fiel|ließ|gab|kam|stand|lag)\b"
+)
+_ROMANCE_PAST = regex(
+    r"\b(?:a|ont|est|sont|\w+ai(?:t|ent)|fut|furent|\w+èrent|\w+ó|\w+(?:ar|ier)on|\w+aban?|\w+ían?|fue|era|eran|ha|han"
+    r"|hizo|dio)(?!\w)"
+)
+_ROMANCE_OTHERS: Final = (
+    "ahora|ancora|antes|aunque|autre|cada|cerca|cette|chaque|come|comme|contra|contre|cuya|delante|desde|donde|double"
+    "|durante|elle|encore|ensuite|entre|environ|este|fuera|hacia|hasta|lorsque|mediante|mentre|même|nada|ninguna|notre"
+    "|nunca|oltre|onze|otra|outre|para|parce|porque|presque|puisque|quatre|quoique|sauve|seule|siempre|sobre|suite|sulla"
+    "|toda|toute|tutta|votre|mala|buena|nella|della|dalla|alla|cualquiera|quelque"
+)
+_ROMANCE = regex(
+    rf"{_BEGIN}(?:(?:ahora|luego|después|maintenant|puis|ensuite),? )?"
+    rf"((?!(?:{_ROMANCE_OTHERS}) )[a-zà-ÿ]{{3,}}(?:e|(?<!ab)(?<!í)a) (?:la|el|los|las|le|les|un|une|una)\b)",
+    re.MULTILINE,
+)
+_FRENCH = regex(
+    rf"{_BEGIN}(?:(?:maintenant|puis|ensuite),? )?((?!(?:assez|chez|rendez) )[a-zà-ÿ]{{3,}}ez"
+    r"(?! (?:a|est|était|et|ont|avait|ne)\b) (?=[a-zà-ÿ])"
+    r"|(?!(?:hier|premier|dernier|contre|entre|outre|notre|votre|autre|quatre|lettre) )[a-zà-ÿ]{3,}(?:er|ir|re)"
+    r" (?:(?:le|la|les|une?|des|à (?:nouveau|jour))\b|l'))",
+    re.MULTILINE,
+)
+_IS_FRENCH = regex(r"\b(?:le|la|les|des|une|est|été|du)\b|\bl'")
+_SPANISH = regex(
+    rf"{_BEGIN}(?:(?:ahora|luego|después),? )?((?:vuelv[ae] a|ejecut[ae]|revis[ae]|actualiz[ae]|corrij[ae]|corrige"
+    r"|añad[ae]|comprueb[ae]|prueb[ae]) (?=[a-z]))",
+    re.MULTILINE,
+)
+_JAPANESE = regex(
+    r"(?:^[ \t\-*•・\d.)]{0,20}|(?<=[。！？]))"
+    r"((?:次に|次は|続いて|今後)[^。\n]{1,80}(?:[うくぐすつぬぶむる]|ます)(?=。|\s*$)"
+    r"|[^。\nはがも]{1,60}を[^。\nはがもた]{0,40}(?:する|します|直す|行う|加える|消す|書く|送る)(?=。|\s*$)"
+    r"|[^。\n]{1,80}(?:せよ|しろ|なさい|ましょう|ください|べき|する必要がある|しなければならない)(?=。|\s*$))",
+    re.MULTILINE,
+)
+
+
+def orders_in(prose: str) -> dict[str, None]:
+    """Return what gives orders, tells the future, or is left to do, once each."""
+    prose = prose.replace("’", "'")
+    lower = prose.lower()
+    found = [match[0] for match in _FUTURE.finditer(lower)]
+    for pattern in (_HEADING, _NOTE, _BOX, _ORDER, _JAPANESE):
+        found += [match[match.lastindex or 0] for match in pattern.finditer(lower)]
+    found += _bare_verbs(prose)
+    found += _plain_orders(lower)
+    found += _without_past(_GERMAN, _GERMAN_PAST, prose)
+    found += _without_past(_ROMANCE, _ROMANCE_PAST, lower)
+    found += _without_past(_SPANISH, _ROMANCE_PAST, lower)
+    if _IS_FRENCH.search(lower):
+        found += _without_past(_FRENCH, _ROMANCE_PAST, lower)
+    return dict.fromkeys(" ".join(one.split()).replace("¤", "…") for one in found)
+
+
+def _without_past(pattern: re.Pattern[str], past: re.Pattern[str], text: str) -> Iterator[str]:
+    """Yield beginnings of sentences that have no past tense further on: it would make a noun of the first word."""
+    return (match[1] for match in pattern.finditer(text) if not _goes_on(match, past, text))
+
+
+def _goes_on(match: re.Match[str], past: re.Pattern[str], text: str) -> bool:
+    rest = _REST.match(text, match.end())
+    return rest is not None and past.search(rest[0]) is not None
+
+
+def _bare_verbs(prose: str) -> Iterator[str]:
+    """Yield beginnings of sentences in which a word that can only be a verb stands before its object."""
+    is_english = bool(_ENGLISH.search(prose))
+    for match in _BARE.finditer(prose):
+        word = match[2].lower()
+        if word in _BEFORE_NOUNS | _IRREGULAR_PASTS or (word not in _LIKE_THEM and _NO_VERB.search(word)):
+            continue
+        if (match[3] or is_english) and not _goes_on(match, _PAST, prose):
+            yield match[1].lower()
+
+
+def _plain_orders(lower: str) -> Iterator[str]:
+    for match in _PLAIN.finditer(lower):
+        verb, rest = match[1].strip(), match[2]
+        if _PAST.search(rest) or (verb in _HOMOGRAPHS and not _WHEN.search(rest)):
+            continue
+        yield f"{verb} {rest.split()[0]}"

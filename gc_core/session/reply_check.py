@@ -58,7 +58,7 @@ class ReplyCheck:
         if not found:
             if self._recoveries:
                 self._timeline.release()
-            self._recoveries = 0
+            self._recoveries, self._meter.restored = 0, False
             return
         self._spend.book_refused(reply, reported)
         reason = "; ".join(each.reason for each in found)
@@ -82,27 +82,47 @@ class ReplyCheck:
         """Restore the window; see ``GCSession.rollback_and_repack``."""
         wanted = tuple(dict.fromkeys(items))
         if undo_only:
-            self._undo_within_window(named=bool(wanted))
+            self._undo_for(wanted)
         else:
             self._take_again()
+            self._bring_back(wanted)
+        self._meter.restored = True
+
+    def _undo_for(self, wanted: tuple[str, ...]) -> None:
+        """
+        Undo the last collection; where that does not fit, bring only these items back; where there are none, leave it
+        to the next request to take as little of it again as makes it fit.
+        """
+        if not self._timeline.undo():
+            raise LogError(f"{self._runtime.directory} holds no collection that could be undone")
+        if self._fits:
+            self._bring_back(wanted)
+            return
+        tokens = self._meter.moment().taken
+        self._timeline.redo()
+        if self._bring_back(wanted):
+            return
+        if not self._runtime.config.auto_trigger:
+            raise LogError(
+                f"undone, the request would have {tokens:,} tokens; usable are {self._runtime.config.usable:,}"
+            )
+        self._timeline.undo()
+        self._timeline.release()
+
+    def _bring_back(self, wanted: tuple[str, ...]) -> bool:
+        """Bring the items back that fit; return whether one is in the window again."""
+        before = self._runtime.context
         for item in wanted:
             with contextlib.suppress(SourceError):
                 with self._gate.call("restore"):  # counted as the host's own call is
                     self._timeline.restore(item)
-                if not self._meter.scheduler.fits(self._meter.moment()):
+                if not self._fits:
                     self._timeline.undo()
+        return self._runtime.context.digest != before.digest
 
-    def _undo_within_window(self, *, named: bool) -> None:
-        if not self._timeline.undo():
-            raise LogError(f"{self._runtime.directory} holds no collection that could be undone")
-        if self._meter.scheduler.fits(self._meter.moment()):
-            return
-        tokens = self._meter.moment().taken
-        self._timeline.redo()
-        if not named:
-            raise LogError(
-                f"undone, the request would have {tokens:,} tokens; usable are {self._runtime.config.usable:,}"
-            )
+    @property
+    def _fits(self) -> bool:
+        return self._meter.scheduler.fits(self._meter.moment())
 
     def _take_again(self) -> None:
         """Go back to the checkpoint, append the messages of the conversation since, and write a new checkpoint."""

@@ -16,6 +16,7 @@ from gc_core.storage.state import digest_of_messages
 from gc_core.values.config import RAISE, UNDO
 from gc_core.values.loggers import logger
 from gc_core.values.messages import Payload, Usage
+from gc_core.values.results import Inconsistency
 from gc_core.values.sources import CONVERSATION
 
 _log = logger("gc_core.session")
@@ -54,7 +55,7 @@ class ReplyCheck:
         Raise InconsistentReplyError if a plugin rejects the reply, after applying
         ``recovery_strategy`` to the window.
         """
-        found = self._runtime.plugins.validate(reply, self._collections.view(), self._recall)
+        found = self._found(reply)
         if not found:
             if self._recoveries:
                 self._timeline.release()
@@ -77,6 +78,17 @@ class ReplyCheck:
         except LogError as error:
             raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
         raise InconsistentReplyError(reason, recovered=True, text=f"the window was restored ({how}); send it again")
+
+    def _found(self, reply: Payload) -> tuple[Inconsistency, ...]:
+        """Return what plugins find, and gc-core's own check if it is on."""
+        plugins, view = self._runtime.plugins, self._collections.view()
+        found = list(plugins.validate(reply, view, self._recall))
+        if self._runtime.config.check_replies:
+            from gc_core.plugins.contradictions import ContradictionCheck  # loaded where it is on
+
+            with plugins.guarded("check_replies", "gc_validate_reply"):
+                found += filter(None, [ContradictionCheck().gc_validate_reply(reply, view, self._recall)])
+        return tuple(found)
 
     def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
         """Restore the window; see ``GCSession.rollback_and_repack``."""

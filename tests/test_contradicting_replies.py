@@ -68,11 +68,14 @@ def test_what_it_does_not_contradict_is_taken(case):
 
 
 def test_on_replies_that_were_only_counted_most_are_found_and_at_most_one_wrongly():
-    """First measured: 13 of 15, and one of 15 wrongly; the code was not fitted to these, and nobody looked which."""
+    """
+    First measured: 13 of 15, and one of 15 wrongly; nobody looked which. All 15 since sums of numbers in the log are not
+    taken for its values any more, which an auditor's example showed.
+    """
     found = [case["contradicts"] in refused(case) for case in of("counted", contradicting=True)]
     wrong = [bool(refused(case)) for case in of("counted", contradicting=False)]
     assert (len(found), len(wrong)) == (15, 15)
-    assert sum(found) >= 13
+    assert sum(found) >= 14
     assert sum(wrong) <= 1
 
 

@@ -21,7 +21,7 @@ import attrs
 from gc_core.errors import SourceError
 from gc_core.plugins.hookspecs import hookimpl
 from gc_core.plugins.reply_claims import Claims, values_in
-from gc_core.summaries.inventions import invented
+from gc_core.summaries.inventions import invented, is_written
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.patterns import regex
 from gc_core.values.protocols import ContextView
@@ -70,8 +70,11 @@ def _from_a_summary(reply: Mapping[str, Any], shown: list[Item], recall: Callabl
 
 def _of_its_own(reply: Mapping[str, Any], shown: list[Item], recall: Callable[[str], str]) -> Inconsistency | None:
     """Return what the reply tells by itself and the log contradicts; the log is read only for what the window lacks."""
+    told = Claims.of(reply)
+    if not told:
+        return None
     window = _Told.of((item.id, item.text) for item in shown)
-    told = Claims.of(reply).besides(window.has_item, window.has_file, window.has_value)
+    told = told.besides(window.has_item, window.has_file, window.has_value)
     if not told:
         return None
     log = _Told.of(_logged(recall))
@@ -113,7 +116,7 @@ class _Told:
         return path.rpartition("/")[2].lower() in self.whole
 
     def has_value(self, value: str) -> bool:
-        return not invented(value, [self.whole])
+        return is_written(value, self.whole)
 
     def value_of(self, name: str) -> _Known | None:
         """Return the value that a name has wherever it is told; None if there is none, or more than one."""

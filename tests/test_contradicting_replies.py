@@ -69,7 +69,7 @@ def test_what_it_does_not_contradict_is_taken(case):
 
 def test_on_replies_that_were_only_counted_most_are_found_and_at_most_one_wrongly():
     """
-    First measured: 13 of 15, and one of 15 wrongly; nobody looked which. All 15 since sums of numbers in the log are not
+    First measured: 13 of 15, and one of 15 wrongly; nobody looked which. All 15 since sums of logged numbers are not
     taken for its values any more, which an auditor's example showed.
     """
     found = [case["contradicts"] in refused(case) for case in of("counted", contradicting=True)]

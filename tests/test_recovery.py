@@ -91,8 +91,8 @@ class Replayed:
     @property
     def is_time(self):
         """Each collection is undone once, by turns at once and some replies later."""
-        wanted = self.after[len(self.asked) % len(self.after)] if self.after else -1
-        return self.undoable and self.since == wanted and len(self.asked) < self.most
+        wanted = self.after[self.collections % len(self.after)]
+        return self.undoable and self.since >= wanted and len(self.asked) < self.most
 
     def refuse(self):
         self.undoable = False

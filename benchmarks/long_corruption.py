@@ -1,9 +1,10 @@
 """
 A summary goes wrong in the middle of a long session, gc-core notices it in the next reply, and the session goes back.
 
-The summarizer writes, in one collection, what gc-core's extract says with another value in the place of a planted one,
-and nobody checks it. The reply that follows builds on the wrong value. ``ContradictionCheck`` finds that the log
-contradicts it; the reply is not taken, the collection is undone, and no message is lost.
+The collections are the session's own, in a window that is small enough for several. From some step on the summarizer
+writes what gc-core's extract says with another value in the place of a planted one, and nobody checks it. The next
+reply builds on the wrong value. ``check_replies`` finds that the log contradicts it; the reply is not taken, the
+collection is undone, and the request that asks again shows all that was there before it and all that came since.
 """
 
 from __future__ import annotations
@@ -16,20 +17,14 @@ import attrs
 
 from benchmarks.long_plants import Plant, Stage, plants
 from benchmarks.long_session import CODING, Message, Said, long_session, session_files
-from gc_core import GCConfig, GCSession, ItemKind, Plugins, Request, SummaryRequest
+from gc_core import GCConfig, GCSession, Request, SummaryRequest
 from gc_core.errors import InconsistentReplyError
-from gc_core.plugins.contradictions import ContradictionCheck
-from gc_core.storage.state import digest_of_messages
+from gc_core.events import CollectionFinished, CollectionStarted, Event
 from gc_core.summaries.extractive import ExtractiveSummarizer
+from gc_core.values.messages import Payload
 
 FROM_SHARE = 0.6
 """The summary goes wrong behind this share of the steps."""
-
-AGES = (8, 12, 20, 40)
-"""Steps after which it is tried with what was planted: often no collection takes it, or none says it in words."""
-
-TARGET_PERCENT = 15.0
-"""Down to where the window is collected, so that what was planted is summarised."""
 
 WRONG = "sullen_sparrow_77.py"
 """What the summary says instead."""
@@ -43,12 +38,10 @@ class Recovery:
     Attributes:
         step: At which call.
         plant: What the summary was wrong about.
-        before: Digest of the window before the collection.
-        recovered: Digest of the window after the reply was refused.
-        kept: No item of a message was lost.
+        collections: Collections before it.
+        kept: The request that asks again shows every message as it was before that collection, and all that came since.
         error_text: The error's own words.
-        wrong_shown: The request showed the wrong value, and the right one nowhere.
-        right_shown: The request of the retried step shows the right value, and the wrong one nowhere.
+        right_shown: The request that asks again shows the right value, and the wrong one nowhere.
         calls: Model calls of the whole run.
         most: Tokens of the largest request.
 
@@ -56,11 +49,9 @@ class Recovery:
 
     step: int
     plant: Plant
-    before: str
-    recovered: str
+    collections: int
     kept: bool
     error_text: str
-    wrong_shown: bool
     right_shown: bool
     calls: int = 0
     most: int = 0
@@ -68,12 +59,17 @@ class Recovery:
 
 @attrs.define
 class _Liar:
-    """A summarizer that writes a given text, in one collection."""
+    """A summarizer that, while it lies, is wrong about one of these markers: the first that it has to tell."""
 
+    markers: list[str] = attrs.Factory(list)
+    lies: bool = False
     instead_of: str = ""
 
     def summarize(self, request: SummaryRequest) -> str:
         text = ExtractiveSummarizer().summarize(request)
+        if not self.lies:
+            return text
+        self.instead_of = self.instead_of or next((marker for marker in self.markers if marker in text), "")
         return text.replace(self.instead_of, WRONG) if self.instead_of else text
 
 
@@ -87,28 +83,45 @@ class _Credulous:
 
 @attrs.define
 class _Runner:
-    session: GCSession
     liar: _Liar
     begin: int
+    session: GCSession = attrs.field(init=False)
     recovery: Recovery | None = None
     calls: int = 0
     most: int = 0
-    _sown: dict[str, tuple[int, Plant]] = attrs.Factory(dict)
+    collections: int = 0
+    _sown: dict[str, Plant] = attrs.Factory(dict)
+    _window: list[Payload] = attrs.Factory(list)
+    """The messages when a collection began."""
+
+    _undone: list[Payload] = attrs.Factory(list)
+    """The messages before the last one that changed something."""
+
+    _since: list[Message] = attrs.Factory(list)
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case CollectionStarted():
+                self._window = [message.payload for message in self.session.port.context.messages]
+            case CollectionFinished():
+                self.collections, self._undone, self._since = self.collections + 1, self._window, []
 
     def run(self, said: Iterator[Said]) -> Recovery | None:
         for each in said:
             if each.is_reply:
+                self.liar.lies = self.recovery is None and each.step >= self.begin
                 self._send()
-                if self.recovery is None and each.step >= self.begin:
-                    self._try(each.step)
-            if each.is_reply:
+                if self._is_wrong():
+                    self._refuse(each.step)
                 self.session.post_turn(each.message)
                 self.calls += 1
             else:
                 self.session.append(each.message)
+            self._since.append(each.message)
             for sowing in each.sown:
-                if sowing.stage is not Stage.FAILURE:
-                    self._sown[sowing.plant.marker] = (each.step, sowing.plant)
+                if sowing.stage is not Stage.FAILURE and sowing.plant.marker not in self._sown:
+                    self._sown[sowing.plant.marker] = sowing.plant
+                    self.liar.markers.append(sowing.plant.marker)
         return self.recovery and attrs.evolve(self.recovery, calls=self.calls, most=self.most)
 
     def _send(self) -> Request:
@@ -116,49 +129,24 @@ class _Runner:
         self.most = max(self.most, request.tokens)
         return request
 
-    def _try(self, step: int) -> None:
-        """Make a summary wrong about one of the newest plants, where the collection takes it in."""
-        for said, plant in reversed(list(self._sown.values())[-8:]):
-            if step - said in AGES and self._holds(plant):
-                self._corrupt(step, plant)
-            if self.recovery is not None:
-                return
+    def _is_wrong(self) -> bool:
+        """Whether the request has the wrong value, and the right one nowhere."""
+        shown = _shows(self.session, WRONG) and not _shows(self.session, self.liar.instead_of)
+        return self.recovery is None and shown
 
-    def _holds(self, plant: Plant) -> bool:
-        items = self.session.items()
-        return any(plant.marker in item.text and item.kind is not ItemKind.SUMMARY for item in items)
-
-    def _corrupt(self, step: int, plant: Plant) -> None:
-        before, known = self._digest(), self._ids()
-        self.liar.instead_of = plant.marker
-        self.session.collect_now(target_percent=TARGET_PERCENT)
-        self.liar.instead_of = ""
-        wrong = _shows(self.session, WRONG) and not _shows(self.session, plant.marker)
-        if not wrong:  # it was not summarised, or not in words: nothing has gone wrong
-            self.session.undo()
-            self.session.release()
-            return
+    def _refuse(self, step: int) -> None:
+        plant, collections = self._sown[self.liar.instead_of], self.collections
         error_text = self._refused(plant)
-        recovered = self._digest()
-        kept = known <= self._ids()
-        self._send()
-        right = _shows(self.session, plant.marker) and not _shows(self.session, WRONG)
+        self.liar.lies = False
+        again = self._send().messages
         self.recovery = Recovery(
             step=step,
             plant=plant,
-            before=before,
-            recovered=recovered,
-            kept=kept,
+            collections=collections,
+            kept=all(message in again for message in (*self._undone, *self._since)),
             error_text=error_text,
-            wrong_shown=wrong,
-            right_shown=right,
+            right_shown=_shows(self.session, plant.marker) and not _shows(self.session, WRONG),
         )
-
-    def _digest(self) -> str:
-        return digest_of_messages(self.session.port.context.messages)
-
-    def _ids(self) -> set[str]:
-        return {item.id for item in self.session.items() if not item.synthetic}
 
     def _refused(self, plant: Plant) -> str:
         reply: Message = {"role": "assistant", "content": plant.text.replace(plant.marker, WRONG)}
@@ -175,9 +163,9 @@ def _shows(session: GCSession, text: str) -> bool:
 
 def run_corrupted(steps: int, strategy: str, window: int) -> Recovery | None:
     """A coding session with one wrong summary; None where no collection ever summarised what was planted."""
-    plugins, liar = Plugins.discover(), _Liar()
-    plugins.register(ContradictionCheck())
-    config = GCConfig(strategy=(strategy,), context_limit=window, output_reservation=0)
+    liar = _Liar()
+    runner = _Runner(liar=liar, begin=int(FROM_SHARE * steps))
+    config = GCConfig(strategy=(strategy,), context_limit=window, output_reservation=0, check_replies=True)
     with (
         tempfile.TemporaryDirectory() as directory,
         GCSession(
@@ -186,10 +174,10 @@ def run_corrupted(steps: int, strategy: str, window: int) -> Recovery | None:
             directory=Path(directory),
             summarizer=liar,
             validator=_Credulous(),
-            plugins=plugins,
+            on_event=runner.hear,
         ) as session,
     ):
-        runner = _Runner(session=session, liar=liar, begin=int(FROM_SHARE * steps))
+        runner.session = session
         return runner.run(long_session(steps, session_files(CODING), plants(steps)))
 
 
@@ -201,13 +189,10 @@ def print_corruption(steps: int, strategy: str, window: int) -> None:
         return
     print(f"\nAt step {found.step:,} a summary said {WRONG!r} for {found.plant.marker!r} ({found.plant.kind.value}).\n")
     for name, value in (
-        ("the request shows the wrong value alone", found.wrong_shown),
-        ("digest of the window before it", found.before),
-        ("digest after the reply was refused", found.recovered),
-        ("the same messages are back", found.recovered == found.before),
-        ("no item was lost", found.kept),
-        ("the retried step shows the right value alone", found.right_shown),
+        ("collections before it, all by themselves", found.collections),
         ("what the error says", found.error_text),
+        ("the request that asks again shows the right value alone", found.right_shown),
+        ("it shows all that was there before the collection, and all that came since", found.kept),
         ("model calls, largest request", f"{found.calls:,}, {found.most:,} tokens of {window:,}"),
     ):
         print(f"- {name}: {value}")

@@ -40,6 +40,7 @@ EXTREMES = {
     "checkpoint_every_n_steps": [0, 1, 10**9],
     "memory_backend": ["sqlite", "memory"],
     "recovery_strategy": ["rollback_to_checkpoint", "raise"],
+    "check_replies": [True],
     "summarizer": ["none"],
     "summarizer_timeout": [1e-9],
     "summarization_model": ["auto"],

@@ -23,6 +23,7 @@ DEFAULTS = {
     "check_before_send": True,
     "checkpoint_every_n_steps": 50,
     "recovery_strategy": "undo_last",
+    "check_replies": False,
     "summarizer": "extractive",
     "summarizer_timeout": 100.0,
     "summarization_model": None,

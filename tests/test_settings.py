@@ -63,6 +63,7 @@ ENVIRONMENT = {
     "GC_TOKEN_BUDGET": ("50000", "token_budget", 50_000),
     "GC_MAX_TOTAL_TOKENS": ("1000000", "max_total_tokens", 1_000_000),
     "GC_AUTO_EXPAND": ("yes", "auto_expand", True),
+    "GC_CHECK_REPLIES": ("yes", "check_replies", True),
     "GC_AUTO_TRIGGER": ("No", "auto_trigger", False),
     "GC_CHECKPOINT_EVERY_N_STEPS": ("10", "checkpoint_every_n_steps", 10),
     "GC_MEMORY_BACKEND": ("sqlite", "memory_backend", "sqlite"),

@@ -90,6 +90,7 @@ class Moment:
         wanted_waits: No opportunistic collection below this many tokens: the last was not worth it.
         idle_seconds: Since the last model call; never negative.
         broken: The cached prefix breaks at its head anyway.
+        restored: The window was restored after an inconsistent reply, and the question was not answered since.
 
     """
 
@@ -111,6 +112,7 @@ class Moment:
     wanted_waits: int = 0
     idle_seconds: float = 0.0
     broken: bool = False
+    restored: bool = False
 
     @property
     def estimated(self) -> int:
@@ -197,8 +199,8 @@ class Scheduler:
         return self._goal(moment, GCTriggerReason.MANUAL, target_percent)
 
     def overflow(self, moment: Moment, reason: GCTriggerReason = GCTriggerReason.CONTEXT_LIMIT) -> Goal:
-        """Return the goal when the request would not fit."""
-        return self._goal(moment, reason, None)
+        """Return the goal when the request would not fit; of a restored window no more goes than has to."""
+        return self._goal(moment, reason, 100.0 if moment.restored else None)
 
     def ahead(self, moment: Moment) -> Goal | None:
         """
@@ -326,7 +328,7 @@ class Scheduler:
 
     def _due(self, moment: Moment, percent: float) -> Goal | None:
         config = self.config
-        if not config.auto_trigger:
+        if not config.auto_trigger or moment.restored:
             return None
         over = self.usage(moment) > percent if config.continuous else self.usage(moment) >= percent
         if (over or self._conversation_is_full(moment)) and moment.tokens >= moment.waits_above:

@@ -260,6 +260,8 @@ class CollectionRunner:
             why = "auto_trigger is off"
         elif self._provider.kept_at:
             why = "the provider keeps the history"
+        elif moment.restored:
+            why = "what was restored stays until the question is answered"
         elif self._meter.waits_above > moment.tokens:
             why = f"held back until {self._meter.waits_above} tokens"
         _log.debug(

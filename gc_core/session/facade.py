@@ -686,8 +686,9 @@ class SessionFacade:
         last collection. Then bring these items back, as far as they fit.
 
         An item that no collection in effect removed is skipped: it is resident. If the undone collection would not fit,
-        only these items come back. Raises LogError, with nothing changed, when there is no checkpoint, nothing to undo,
-        or no room.
+        only these items come back, or, without any, as much as fits. Nothing is collected while the request fits, until
+        a consistent reply. Raises LogError, with nothing changed, when there is no checkpoint, nothing to undo, or,
+        with ``auto_trigger`` off, no room.
         """
         self._core.replies.rollback_and_repack(items, undo_only=undo_only)
 

@@ -16,6 +16,7 @@ from gc_core.storage.state import digest_of_messages
 from gc_core.values.config import RAISE, UNDO
 from gc_core.values.loggers import logger
 from gc_core.values.messages import Payload, Usage
+from gc_core.values.results import Inconsistency
 from gc_core.values.sources import CONVERSATION
 
 _log = logger("gc_core.session")
@@ -54,11 +55,11 @@ class ReplyCheck:
         Raise InconsistentReplyError if a plugin rejects the reply, after applying
         ``recovery_strategy`` to the window.
         """
-        found = self._runtime.plugins.validate(reply, self._collections.view(), self._recall)
+        found = self._found(reply)
         if not found:
             if self._recoveries:
                 self._timeline.release()
-            self._recoveries = 0
+            self._recoveries, self._meter.restored = 0, False
             return
         self._spend.book_refused(reply, reported)
         reason = "; ".join(each.reason for each in found)
@@ -78,31 +79,62 @@ class ReplyCheck:
             raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
         raise InconsistentReplyError(reason, recovered=True, text=f"the window was restored ({how}); send it again")
 
+    def _found(self, reply: Payload) -> tuple[Inconsistency, ...]:
+        """Return what plugins find, and gc-core's own check if it is on."""
+        plugins, view = self._runtime.plugins, self._collections.view()
+        found = list(plugins.validate(reply, view, self._recall))
+        if self._runtime.config.check_replies:
+            from gc_core.plugins.contradictions import ContradictionCheck  # loaded where it is on
+
+            with plugins.guarded("check_replies", "gc_validate_reply"):
+                found += filter(None, [ContradictionCheck().gc_validate_reply(reply, view, self._recall)])
+        return tuple(found)
+
     def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
         """Restore the window; see ``GCSession.rollback_and_repack``."""
         wanted = tuple(dict.fromkeys(items))
         if undo_only:
-            self._undo_within_window(named=bool(wanted))
+            self._undo_for(wanted)
         else:
             self._take_again()
+            self._bring_back(wanted)
+        self._meter.restored = True
+
+    def _undo_for(self, wanted: tuple[str, ...]) -> None:
+        """
+        Undo the last collection; where that does not fit, bring only these items back; where there are none, leave it
+        to the next request to take as little of it again as makes it fit.
+        """
+        if not self._timeline.undo():
+            raise LogError(f"{self._runtime.directory} holds no collection that could be undone")
+        if self._fits:
+            self._bring_back(wanted)
+            return
+        tokens = self._meter.moment().taken
+        self._timeline.redo()
+        if self._bring_back(wanted):
+            return
+        if not self._runtime.config.auto_trigger:
+            raise LogError(
+                f"undone, the request would have {tokens:,} tokens; usable are {self._runtime.config.usable:,}"
+            )
+        self._timeline.undo()
+        self._timeline.release()
+
+    def _bring_back(self, wanted: tuple[str, ...]) -> bool:
+        """Bring the items back that fit; return whether one is in the window again."""
+        before = self._runtime.context
         for item in wanted:
             with contextlib.suppress(SourceError):
                 with self._gate.call("restore"):  # counted as the host's own call is
                     self._timeline.restore(item)
-                if not self._meter.scheduler.fits(self._meter.moment()):
+                if not self._fits:
                     self._timeline.undo()
+        return self._runtime.context.digest != before.digest
 
-    def _undo_within_window(self, *, named: bool) -> None:
-        if not self._timeline.undo():
-            raise LogError(f"{self._runtime.directory} holds no collection that could be undone")
-        if self._meter.scheduler.fits(self._meter.moment()):
-            return
-        tokens = self._meter.moment().taken
-        self._timeline.redo()
-        if not named:
-            raise LogError(
-                f"undone, the request would have {tokens:,} tokens; usable are {self._runtime.config.usable:,}"
-            )
+    @property
+    def _fits(self) -> bool:
+        return self._meter.scheduler.fits(self._meter.moment())
 
     def _take_again(self) -> None:
         """Go back to the checkpoint, append the messages of the conversation since, and write a new checkpoint."""

@@ -111,6 +111,7 @@ class WindowMeter:
         leased: Tokens reserved for sub-tasks, by the name of the lease.
         leased_tokens: Their sum.
         weighed: The arithmetic of the last collection's break of the prefix, or "".
+        restored: The window was restored after an inconsistent reply, and the question was not answered since.
 
     """
 
@@ -122,6 +123,7 @@ class WindowMeter:
         self.raw_sent = 0
         self.leased: Counter[str] = Counter()
         self.leased_tokens = 0
+        self.restored = False
         self._calls_made = 0
         self._calls_at_major = 0
         self._spent_since = 0
@@ -199,6 +201,7 @@ class WindowMeter:
             # A clock that goes backwards counts as no time passed.
             idle_seconds=0.0 if self._last_call is None else max(0.0, self.clock() - self._last_call),
             broken=self._head_sent is not None and self._head_sent != self._head_now,
+            restored=self.restored,
         )
 
     def _hot_tokens(self, conversation: int) -> int:

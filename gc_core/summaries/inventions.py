@@ -71,9 +71,18 @@ def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
         name for name in names if not (_occurs_whole(name, squeezed) and _is_one_path(name.lower(), squeezed, lower))
     ]
     if numbers:
-        known = {form for number in _NUMBER.findall(whole) for form in _forms(number)}.union(_RUN.findall(whole))
+        known = _known_in(whole)
         found += [number for number in numbers if not _is_known(number, known, is_name=number in labelled)]
     return tuple(found)
+
+
+def is_written(number: str, text: str) -> bool:
+    """Return whether a text contains a number, in some notation; sums and round numbers do not count."""
+    return not set(_forms(number)).isdisjoint(_known_in(text))
+
+
+def _known_in(text: str) -> set[str]:
+    return {form for number in _NUMBER.findall(text) for form in _forms(number)}.union(_RUN.findall(text))
 
 
 # -- names -----------------------------------------------------------------------------------------------------------

@@ -160,6 +160,8 @@ class GCConfig:
             lives), or the name of a plugin's backend.
         recovery_strategy: What happens when a plugin finds a reply inconsistent: "rollback_to_checkpoint", "undo_last"
             (the last collection) or "raise".
+        check_replies: Find replies inconsistent that name an item, a file or a value which the log contradicts
+            (``gc_core.plugins.contradictions``); ``recovery_strategy`` decides what follows.
         summarizer: What writes summaries: "extractive" (gc-core's own, offline), "llm" or "llm_async" (extra ``llm``),
             the name of a plugin's summarizer, or "none".
         summarizer_timeout: Seconds that a collection waits for one of its answers.
@@ -218,6 +220,7 @@ class GCConfig:
     checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
     memory_backend: str = attrs.field(default=FILES, validator=_named)
     recovery_strategy: str = attrs.field(default=UNDO, validator=_one_of(RECOVERIES))
+    check_replies: bool = attrs.field(default=False, validator=_flag)
     summarizer: str = attrs.field(default="extractive", validator=_named)
     summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
     summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))

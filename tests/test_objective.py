@@ -1,5 +1,7 @@
 """What the agent is after: as the host says, else in the user's own words; it outlives whatever a session outlives."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,11 +11,20 @@ from gc_core.errors import SourceError
 from gc_core.events import CollectionFinished
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.objective import CHARS, MOST_LATER, SHARED_SHARE, Objective
+from gc_core.relevance.task_messages import changes_task, sets_task
 from gc_core.values.triggers import Major, ObjectiveChange
 from tests.support.inside import state_of
 from tests.support.say import call, lines, result, rounds, small, user
 
 FIRST = "Make parser.py and lexer.py accept tabs."
+
+
+def after(*said):
+    """The objective after what user and agent said in turns; the user begins."""
+    with small() as session:
+        for place, text in enumerate(said):
+            session.append(user(text) if place % 2 == 0 else {"role": "assistant", "content": text})
+        return session.objective
 
 
 class Keen:
@@ -62,6 +73,169 @@ def test_who_greets_first_or_answers_sets_no_task():
         session.append({"role": "assistant", "content": "Which version do you use?"})
         session.append(user("3.12"))
         assert session.objective == FIRST
+
+
+BEHIND_THANKS = (
+    "Merci ! Maintenant, corrige le menu.",
+    "Gracias. Ahora arregla la cola de correos.",
+    "ありがとう。次はログイン画面を直してください。",
+    "谢谢。现在请修复登录页面。",
+    "Спасибо. Теперь исправь отчёт.",
+    "grazie, ora sistema il menu",
+    "obrigado, agora corrija o menu",
+    "dzięki, teraz napraw menu",
+    "Teşekkürler. Şimdi menüyü düzelt.",
+    "감사합니다. 이제 메뉴를 고쳐 주세요.",
+    "Tack. Sidfoten visar fel telefonnummer.",
+    "Danke, im Kopf steht das alte Datum.",
+)
+
+
+@pytest.mark.parametrize("said", BEHIND_THANKS)
+def test_what_follows_thanks_is_a_task_in_every_language(said):
+    assert after(FIRST, "Done.", said, "Done.", "go on") == f"{FIRST}\n{said}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "in Spanish please",
+            "Bitte als PDF",
+            "en anglais",
+            "Give me a summary",
+            "rebase onto main",
+            "Traduis en anglais",
+        ),
+        *(
+            "bigger font",
+            "two columns",
+            "The link is dead",
+            "Das Logo ist unscharf",
+            "Con imágenes",
+            "короче, пожалуйста",
+        ),
+        *(
+            "Переведи на английский",
+            "再举个例子",
+            "英語で",
+            "제목을 굵게",
+            "tabs, not spaces",
+            "dark mode too",
+            "no emojis",
+        ),
+    ],
+)
+def test_a_few_words_that_say_what_and_how_are_a_task(said):
+    assert after(FIRST, "Done.", said) == f"{FIRST}\n{said}"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "TERMINATE",
+            "###OUT-OF-SCOPE###",
+            "<<END>>",
+            "<END_OF_CONVERSATION>",
+            "TASK_COMPLETE",
+            "__END__",
+            "EOF",
+            "END",
+        ),
+        *(
+            "<|end|>",
+            "/model opus",
+            ":wq",
+            "\\q",
+            "<command-name>/clear</command-name>",
+            "КОНЕЦ_ДИАЛОГА",
+            "[[all-done]]",
+        ),
+    ],
+)
+def test_a_control_word_is_none_wherever_it_stands(said):
+    assert after(said, "?", FIRST, "Done.", said) == FIRST
+    assert after(FIRST, "Done.", "Add a CSV download.", "Done.", f"Thanks, that is all. {said}") != ""
+
+
+def test_a_command_with_words_of_its_own_is_a_task():
+    said = "<command-name>/plan</command-name>\n<command-args>a todo app in Rust</command-args>"
+    assert after(said) == said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            "Sure thing.",
+            "approved",
+            "no problem",
+            "わかりました",
+            "хорошо, идём дальше",
+            "ottimo lavoro",
+            "Moin",
+            "Chapeau !",
+        ),
+        *(
+            "Justo lo que quería",
+            "That's exactly what I was after",
+            "Det blev jättebra",
+            "Bundan iyisi olamaz",
+            "Keren",
+        ),
+        *(
+            "Die Tests sind grün, danke",
+            "You're quick!",
+            "Couldn't be happier with it",
+            "Sieht gut aus",
+            "辛苦了",
+        ),
+        *("Is that ok?", "What do I do next?", "Thank you for the quick help with the report", "I'll test it tomorrow"),
+    ],
+)
+def test_a_short_remark_that_names_and_orders_nothing_is_none(said):
+    assert after(FIRST, "Done.", "Add a CSV download.", "Done.", said) == f"{FIRST}\nAdd a CSV download."
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "counts"),
+    [
+        ("Shall I cancel reservation S61CZX?", "Yes, please cancel the reservation S61CZX. Thank you!", False),
+        ("Could you give me your e-mail address?", "I'm sorry, but I don't remember it. Is there another way?", False),
+        ("Which version do you use?", "We had 3.11 until last summer, and now it is 3.12 on every machine.", False),
+        (
+            "If you provide your user ID, I can look it up.",
+            "Sure, it is mia_li_3668. Can you find it with that?",
+            False,
+        ),
+        ("Shall I go on?", "Yes, but keep the old table readable.", True),
+        ("Shall I go on?", "No, write the plan first.", True),
+        ("Anything else?", "The footer is broken.", True),
+    ],
+)
+def test_an_answer_is_none_unless_it_changes_what_was_asked(question, said, counts):
+    assert after(FIRST, question, said) == (f"{FIRST}\n{said}" if counts else FIRST)
+
+
+def test_a_request_with_a_bold_word_and_thanks_is_a_request():
+    said = "Rename the module ledger and update **all** imports. Thanks!"
+    assert after(FIRST, "Done.", said) == f"{FIRST}\n{said}"
+
+
+@given(st.text(max_size=600))
+def test_whatever_is_said_is_a_task_or_none(said):
+    assert changes_task(said, begun=True, asked=False) in {True, False}
+    assert sets_task(said) in {True, False}
+
+
+@pytest.mark.parametrize("piece", ["a ", "a, ", "!!", "#=", "(a", "thanks ", "i think i ", "真", "A_", "the a ", "."])
+def test_a_long_message_takes_no_longer_than_its_beginning(piece):
+    changes_task(piece * 200, begun=True, asked=True)
+    start = time.perf_counter()
+    for _ in range(20):
+        changes_task(piece * 100_000, begun=True, asked=True)
+    assert time.perf_counter() - start < 2
 
 
 def test_what_the_host_sets_counts_until_it_is_given_back():

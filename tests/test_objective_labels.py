@@ -10,11 +10,15 @@ import pytest
 from gc_core import GCConfig, GCSession
 from tests.support.corpus import corpus_dir, require_corpus
 
-ROWS = [
-    json.loads(line) for line in (Path(__file__).parent / "data" / "objectives.jsonl").read_text("utf-8").splitlines()
-]
+
+def rows(name):
+    return [json.loads(line) for line in (Path(__file__).parent / "data" / name).read_text("utf-8").splitlines()]
+
+
+ROWS = rows("objectives.jsonl")
 MADE = [row for row in ROWS if "messages" in row]
 RECORDED = [row for row in ROWS if "session" in row]
+SECOND = rows("objectives_second.jsonl")
 
 
 @functools.cache
@@ -67,24 +71,32 @@ def judged(row, objective_of):
 
 
 def shares(rows, objective_of):
-    """
-    Percent of the rows in which all three hold. The code was fitted to the first, third, ... row of each list; the
-    others are unseen.
-    """
-    found = [judged(row, objective_of) for row in sorted(rows[1::2], key=lambda row: row.get("upto", 0))]
+    """Percent of the rows in which all three hold."""
+    found = [judged(row, objective_of) for row in sorted(rows, key=lambda row: row.get("upto", 0))]
     return tuple(100 * sum(one) / len(found) for one in zip(*found, strict=True))
 
 
+# The code was fitted to the first, third, ... row of a list; the others are unseen.
+
+
 def test_the_objective_of_made_sessions_in_fourteen_languages(objective_of):
-    complete, clean, current = shares(MADE, objective_of)
-    assert complete >= 90
-    assert clean >= 75
-    assert current >= 90
+    complete, clean, current = shares(MADE[1::2], objective_of)
+    assert complete >= 97
+    assert clean >= 88
+    assert current >= 97
 
 
 def test_the_objective_of_recorded_sessions(objective_of):
     require_corpus()
-    complete, clean, current = shares(RECORDED, objective_of)
-    assert complete >= 92
-    assert clean >= 55
+    complete, clean, current = shares(RECORDED[1::2], objective_of)
+    assert complete >= 93
+    assert clean >= 88
     assert current >= 98
+
+
+def test_the_objective_of_sessions_that_were_made_before_the_code_read_any_of_them(objective_of):
+    """Written without reading the code; the half "count" was only ever counted."""
+    complete, clean, current = shares([row for row in SECOND if row["half"] == "count"], objective_of)
+    assert complete >= 95
+    assert clean >= 84
+    assert current >= 95

@@ -8,7 +8,7 @@ from typing import Final
 import attrs
 
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.task_messages import asks, sets_task
+from gc_core.relevance.task_messages import asks, changes_task
 from gc_core.values.items import Item, ItemKind
 
 CHARS: Final = 2_000
@@ -68,7 +68,7 @@ class Objective:
         if (
             item.kind is not ItemKind.USER_TEXT
             or item.synthetic
-            or not sets_task(item.text, asked=self.asked and bool(self.request))
+            or not changes_task(item.text, begun=bool(self.request), asked=self.asked)
         ):
             return self
         said = item.text[:CHARS]

@@ -8,6 +8,7 @@ import attrs
 
 from gc_core.errors import GCError, MessageError, SourceError
 from gc_core.events import MessageRepaired, ProviderCompacted
+from gc_core.relevance.reread_guard import promised_by
 from gc_core.session.masking import Masking
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken
@@ -37,6 +38,8 @@ class Inbox:
         self._on_arrival = on_arrival
         self._sent_items: int | None = None
         """Number of the newest item in the last request; None until this process has sent one."""
+        self._promised: list[str] = []
+        """The provider's ids of calls with a provisional answer: their results come late, as text."""
         self.held = 0
 
     def append(self, message: object, policy: GCPolicy | None = None) -> tuple[str, ...]:
@@ -126,7 +129,11 @@ class Inbox:
         """Announce what arrived; it is already logged and in the window."""
         self._on_arrival(taken)
         events = self._runtime.events
+        self._promised += [call_id for item in taken.new if (call_id := promised_by(item))]
         for repair in taken.arrival.repairs:
+            if repair.call_id in self._promised:
+                self._promised.remove(repair.call_id)
+                continue
             events.emit(MessageRepaired(kind=repair.kind, text=repair.text))
         if taken.arrival.compacted:
             after = self._runtime.context.budget.total

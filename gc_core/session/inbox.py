@@ -13,6 +13,7 @@ from gc_core.session.masking import Masking
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken
 from gc_core.values.items import Item, number_of
+from gc_core.values.loggers import note_turn
 from gc_core.values.messages import Payload, Role
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
@@ -127,6 +128,7 @@ class Inbox:
 
     def _arrived(self, taken: Taken) -> Taken:
         """Announce what arrived; it is already logged and in the window."""
+        note_turn()
         self._on_arrival(taken)
         events = self._runtime.events
         self._promised += [call_id for item in taken.new if (call_id := promised_by(item))]

@@ -5,8 +5,8 @@ Each set in ``tests/data`` holds rules, sentences that supersede them, and other
 more. The fifth, the sixth (near misses on purpose) and the seventh (an ordinary day) were each written by a hand that
 had not read the code, and committed before the weights of ``gc_core/task/rule_model.bin`` were learned.
 All others, the first four unseen ones included, are in what the weights were learned from: figures on them say nothing
-about unseen wordings. ``python -m benchmarks.stated_rules`` prints these three unseen sets, from sentences alone and from
-long recorded sessions; ``--half NAME`` prints one set.
+about unseen wordings. ``python -m benchmarks.stated_rules`` prints these three unseen sets, from sentences alone and
+from long recorded sessions; ``--half NAME`` prints one set.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What the gateway logs: a line for each request, with its lane and its collection, and nothing that was said."""
 
 import json
+import logging
 
 import attrs
 import httpx2
@@ -76,6 +77,16 @@ def test_each_request_has_a_line_with_its_lane_its_tokens_and_its_collection(log
     (finished,) = (event for event in logged if event["event"] == "collection finished")
     assert (finished["gc_collection"], finished["lane"]) == (second["collection"], lane.key)
     assert (other["path"], other["kind"], "lane" in other) == ("/v1/models", "pass", False)
+
+
+def test_where_only_logging_listens_records_have_the_lane_as_an_attribute(caplog, settings):
+    caplog.set_level(logging.INFO, logger="gc_core")
+    with running(settings) as (url, gateway), httpx2.Client(trust_env=False, headers=HEADERS) as client:
+        assert client.post(f"{url}/v1/messages", json=body_of(20)).status_code == 200
+        (lane,) = gateway.lanes.open
+    (finished,) = (record for record in caplog.records if record.gc_event == "collection finished")
+    assert finished.gc_lane == lane.key
+    assert f"lane={lane.key}" in finished.getMessage()
 
 
 def test_refused_requests_and_those_of_the_page_have_lines_too(logged, settings):

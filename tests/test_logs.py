@@ -18,7 +18,7 @@ from gc_core import AsyncGCSession, ContextOverflowError, GCConfig, GCPolicy, GC
 from gc_core.errors import GCError, InconsistentReplyError, RuleError
 from gc_core.integrations.tool_worker import ToolResultWorker
 from gc_core.testing import make_conversation
-from gc_core.values.loggers import logger
+from gc_core.values.loggers import bound_fields, logger
 from gc_core.values.results import Inconsistency, Refusal
 from tests.support.inside import store_of
 from tests.support.say import answer, call, lines, result, rounds, small, user
@@ -245,6 +245,15 @@ def test_the_caller_of_a_record_is_the_code_that_decided(caplog):
     assert record.filename == Path(__file__).name
 
 
+def test_fields_that_are_bound_stand_in_every_record_inside(caplog):
+    with bound_fields(lane="one"), bound_fields(part="a"):
+        logger("gc_core.test").warning("inside", tokens=5)
+    logger("gc_core.test").warning("outside")
+    inside, outside = caplog.records
+    assert (inside.gc_lane, inside.gc_part, inside.gc_tokens) == ("one", "a", 5)
+    assert not hasattr(outside, "gc_lane")
+
+
 # ---------------------------------------------------------------- what is bound
 
 
@@ -389,6 +398,121 @@ def test_a_summarizer_in_a_thread_logs_for_its_session(host):
             session.post_turn(answer("It is so. " * 20))
     asked = host.named("asked")
     assert {(event["gc_session"], event["thread"]) for event in asked} == {(store_of(session).session, False)}
+
+
+class Hears:
+    """A plugin that logs, binds and unbinds through structlog itself, in its hooks."""
+
+    def __init__(self, *, clears=False):
+        self.clears = clears
+
+    @hookimpl
+    def gc_collection_started(self, goal):  # noqa: ARG002 - the hook
+        structlog.get_logger().info("heard")
+        structlog.contextvars.bind_contextvars(tenant="t-1")
+        structlog.contextvars.unbind_contextvars("request_id")
+        if self.clears:
+            structlog.contextvars.clear_contextvars()
+
+    @hookimpl
+    def gc_collection_finished(self, result):  # noqa: ARG002 - the hook
+        structlog.get_logger().info("heard the end")
+
+
+def heard_by(plugin, **more):
+    plugins = Plugins.discover()
+    plugins.register(plugin, name="hears")
+    return small(plugins=plugins, **more)
+
+
+def test_a_plugins_own_event_in_a_collection_has_its_session_turn_and_collection(host):
+    with heard_by(Hears()) as session:
+        for turn in range(3):
+            rounds(session, 12, first=20 * turn)
+    finished = host.named("collection finished")
+    assert len(finished) > 2
+    assert len({event["gc_turn"] for event in finished}) > 1
+    bound = [{key: event[key] for key in ("gc_session", "gc_turn", "gc_collection")} for event in finished]
+    assert [{key: event[key] for key in bound[0]} for event in host.named("heard")] == bound
+    assert [{key: event[key] for key in bound[0]} for event in host.named("heard the end")] == bound
+
+
+@pytest.mark.parametrize("clears", [False, True])
+def test_what_the_host_has_bound_is_afterwards_as_it_left_it(host, clears):
+    structlog.contextvars.bind_contextvars(request_id="r-17", gc_turn="mine")
+    with heard_by(Hears(clears=clears)) as session:
+        rounds(session, 30)
+        assert session.history()
+    left = {"gc_turn": "mine"} if clears else {"gc_turn": "mine", "tenant": "t-1"}
+    assert structlog.contextvars.get_contextvars() == left
+    assert host.events
+
+
+def test_a_listener_of_a_list_hears_the_turn_that_has_just_begun(host):
+    with small(window=100_000, on_event=lambda _: structlog.get_logger().info("listened")) as session:
+        said = []
+        for turn in range(3):
+            said += [user(f"Question {turn}?"), answer("Yes.")]
+        session.sync([*said, user("And?")])
+        assert host.named("listened")[-1]["gc_turn"] == 3
+
+
+def test_what_is_called_inside_of_a_collection_of_another_session_has_no_collection(host):
+    inner = small()
+
+    class Asks:
+        @hookimpl
+        def gc_collection_started(self, goal):  # noqa: ARG002 - the hook
+            inner.pre_send()
+            structlog.get_logger().info("asked")
+
+    inner.append(user("Hello."))
+    with inner, heard_by(Asks()) as outer:
+        rounds(outer, 30)
+        not_due = [
+            event for event in host.named("collection not due") if event["gc_session"] == store_of(inner).session
+        ]
+        assert not_due
+        assert {event.get("gc_collection") for event in not_due} == {None}
+        assert {event["gc_session"] for event in host.named("asked")} == {store_of(outer).session}
+        assert all(event["gc_collection"] for event in host.named("asked"))
+
+
+def test_plugins_events_do_not_mix_in_threads_and_tasks(host):
+    async def all_at_once():
+        await asyncio.gather(*(talked(session) for session in tasks))
+
+    plugins = Plugins.discover()
+    plugins.register(Hears(), name="hears")
+    config = GCConfig(strategy="gc_summarize", context_limit=3_000, output_reservation=0, reread_guard="off")
+    tasks = [AsyncGCSession(config, summarizer=Says(), plugins=plugins) for _ in range(3)]
+    asyncio.run(all_at_once())
+    threads = [heard_by(Hears()) for _ in range(3)]
+    started = [threading.Thread(target=rounds, args=(session, 25)) for session in threads]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+    expected = Counter(event["gc_session"] for event in host.named("collection finished"))
+    assert Counter(event["gc_session"] for event in host.named("heard the end")) == expected
+    assert len(expected) == 6
+    for session in (*tasks, *threads):
+        session.close()
+    assert structlog.contextvars.get_contextvars() == {}
+
+
+def test_without_a_configured_structlog_nothing_is_bound_in_it():
+    bound = []
+
+    class Looks:
+        @hookimpl
+        def gc_collection_started(self, goal):  # noqa: ARG002 - the hook
+            bound.append(structlog.contextvars.get_contextvars())
+
+    with heard_by(Looks()) as session:
+        rounds(session, 30)
+    assert bound
+    assert not any(bound)
 
 
 # ---------------------------------------------------------------- how much
@@ -659,10 +783,36 @@ def documented():
     }
 
 
+PACKAGES = ("gc_core", "ctxgc", "gateway", "agents", "plugins", "adapters")
+
+
+def modules():
+    """Every module of a distribution, with its path from the root."""
+    for name in PACKAGES:
+        for path in sorted((ROOT / name).rglob("*.py")):
+            place = path.relative_to(ROOT)
+            if not {"tests", "node_modules"} & {*place.parts} and not any(part.startswith(".") for part in place.parts):
+                yield place, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_one_module_alone_makes_loggers_of_structlog():
+    making = {"get_logger", "getLogger", "wrap_logger"}
+    found = set()
+    for place, tree in modules():
+        for node in ast.walk(tree):
+            called = (
+                isinstance(node, ast.Attribute) and ast.unparse(node).startswith("structlog.") and node.attr in making
+            )
+            imported = isinstance(node, ast.ImportFrom) and (node.module or "").startswith("structlog")
+            if called or (imported and making & {name.name for name in node.names}):
+                found.add(place.as_posix())
+    assert found == {"gc_core/values/loggers.py"}
+
+
 def test_the_page_lists_every_event_with_its_level_and_keys():
     found = set()
-    for path in (path for name in ("gc_core", "ctxgc", "gateway") for path in (ROOT / name).rglob("*.py")):
-        for level, event, keys in logged(ast.parse(path.read_text())):
+    for _, tree in modules():
+        for level, event, keys in logged(tree):
             found.add(event)
             row = documented()[event]
             assert level in row.levels or level == "log"

@@ -313,6 +313,24 @@ def test_any_word_is_found_in_its_text(growing_session, word):
 
 
 @pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("顺便说一下，民宿的无线网叫海鸥。", "无线网"),
+        ("顺便说一下，民宿的无线网叫海鸥。", "民宿 海鸥"),
+        ("別荘のパスワードはtsubakiです。", "パスワード"),
+        ("別荘のパスワードはtsubakiです。", "tsubaki"),
+        ("別荘のパスワードはtsubakiです。", "別荘のパスワード"),
+    ],
+)
+def test_words_are_found_inside_of_a_sentence_without_blanks(session, text, query):
+    wanted = session.user(f"{'。' * 200}{text}")
+    session.user("海和鸥；パス；民。宿")
+    assert session.found(query) == [wanted]
+    (hit,) = session.index().search(query)
+    assert text in hit.preview
+
+
+@pytest.mark.parametrize(
     "payload",
     [
         {"role": "nobody", "content": ["raspberry"]},

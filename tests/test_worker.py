@@ -33,7 +33,7 @@ from gc_core import (
     hookimpl,
 )
 from gc_core.errors import MessageError, SessionClosedError, SourceError
-from gc_core.events import CollectionDeferred
+from gc_core.events import CollectionDeferred, MessageRepaired
 from gc_core.integrations.tool_worker import ToolResultWorker
 from gc_core.integrations.tool_worker.streaming import StreamedCalls
 from gc_core.providers import PROVIDERS
@@ -594,6 +594,25 @@ async def test_late_results_are_resumed_as_they_stood(tmp_path):
     with GCSession.open(tmp_path / "s") as again:
         assert rendered(again) == before
         assert again.recall(key) == LONG
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@in_a_loop
+async def test_a_late_result_that_was_promised_is_no_repair_and_warns_nobody(form, caplog):
+    events = []
+    async with desk(form, on_event=events.append) as at, at.worker(patience=0) as worker:
+        _, reply = await at.says(("c1", "slow", {"name": "a"}), ("c2", "slow", {"name": "b"}))
+        await worker.answer(reply)
+        await at.session.collect_now(target_percent=1)
+        at.gate("a").set()
+        at.gate("b").set()
+        await at.says()
+        assert len(await worker.deliver(wait=True)) == 2
+        assert "came without its call" not in caplog.text
+        assert not [event for event in events if isinstance(event, MessageRepaired)]
+        tells(at.session, ("c1", "once more"))
+        assert "a result for 'c1' came without its call" in caplog.text
+        assert [event.kind for event in events if isinstance(event, MessageRepaired)] == ["late_result"]
 
 
 @in_a_loop

@@ -78,6 +78,7 @@ says anything new.
 
 _LAP: Final = b"lap"  # no digest is that short
 _STILL_RUNS: Final = PROVISIONAL.rpartition("}")[2]
+_BEFORE_ID: Final = PROVISIONAL.partition("{name}")[2].partition("{call_id}")[0]
 _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.ASSISTANT_TEXT})
 _DESCRIBES = frozenset({"description", "explanation", "reason", "rationale", "intent", "justification", "thought"})
@@ -352,6 +353,13 @@ class RereadGuard:
         if len(self._seen) > MOST_SEEN:
             self._seen.popitem(last=False)
         return True
+
+
+def promised_by(item: Item) -> str:
+    """Return the id of the call whose result an item promises for later; "" if it promises none."""
+    if item.kind is not ItemKind.TOOL_RESULT or not item.text.endswith(_STILL_RUNS):
+        return ""
+    return item.text.removesuffix(_STILL_RUNS).rpartition(_BEFORE_ID)[2]
 
 
 def notice_text(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:

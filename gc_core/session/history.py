@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import attrs
 
@@ -19,9 +19,15 @@ from gc_core.storage.master_log import LogRecord, text_of
 from gc_core.storage.rebuild import collected
 from gc_core.storage.search import Filters, Hit, SearchIndex
 from gc_core.storage.search.index_file import FILE_NAME
-from gc_core.storage.search.indexer import Indexer
 from gc_core.storage.search.record_texts import parts_of
+from gc_core.values.items import ItemKind, number_of
+from gc_core.values.messages import Role
 from gc_core.values.references import ByteRange
+
+if TYPE_CHECKING:
+    from gc_core.relevance.plain_words import PlainWord
+    from gc_core.storage.search.indexer import Indexer
+    from gc_core.storage.search.sharing import Sharing
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
 _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
@@ -72,13 +78,23 @@ class History:
 
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         """Search everything that was ever said; see ``GCSession.search``."""
-        # Opened for each search, in half a millisecond: an idle session holds no file open.
-        with contextlib.closing(
-            SearchIndex(self._index_path(), self._runtime.store.log, self._runtime.format)
-        ) as index:
+        with self._index() as index:
             hits = index.search(query, **filters)
         is_readable = self._is_readable()
         return tuple(hit for hit in hits if is_readable(hit.bytes))
+
+    def sharing(self, words: Sequence[PlainWord], most: int) -> Sharing:
+        """Return the items that share rare words with a question; see ``SearchIndex.sharing``."""
+        with self._index() as index:
+            return index.sharing(words, most)
+
+    def reply_to(self, item: str) -> str:
+        """Return the id of the text that the agent said right after an item; "" if it said something else or none."""
+        found = self._runtime.store.log.find(number_of(item) + 1)
+        if found is None or found[1].role != Role.ASSISTANT.value:
+            return ""
+        parts = parts_of(found[1], self._runtime.format)
+        return next((key for key, part in parts if part.kind is ItemKind.ASSISTANT_TEXT), "")
 
     def entries(self) -> tuple[HistoryEntry, ...]:
         """The changes of the window, oldest first; reads the whole ledger."""
@@ -93,6 +109,8 @@ class History:
         if self._runtime.store.temporary:
             return
         if self._indexer is None:
+            from gc_core.storage.search.indexer import Indexer  # a session without files never needs one
+
             self._indexer = Indexer(self._index_path(), self._runtime.store.log, self._runtime.format)
         self._indexer.notify()
 
@@ -102,6 +120,10 @@ class History:
             self._indexer.stop()
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _index(self) -> contextlib.closing[SearchIndex]:
+        """Open the index for one search, in half a millisecond: an idle session holds no file open."""
+        return contextlib.closing(SearchIndex(self._index_path(), self._runtime.store.log, self._runtime.format))
 
     def _named(self, item: str) -> list[tuple[str, LogRecord]]:
         """Return the items that a reference names, with their records. Raises SourceError if there are none."""

@@ -8,10 +8,12 @@ import attrs
 
 from gc_core.errors import GCError, MessageError, SourceError
 from gc_core.events import MessageRepaired, ProviderCompacted
+from gc_core.relevance.reread_guard import promised_by
 from gc_core.session.masking import Masking
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken
 from gc_core.values.items import Item, number_of
+from gc_core.values.loggers import note_turn
 from gc_core.values.messages import Payload, Role
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
@@ -37,6 +39,8 @@ class Inbox:
         self._on_arrival = on_arrival
         self._sent_items: int | None = None
         """Number of the newest item in the last request; None until this process has sent one."""
+        self._promised: list[str] = []
+        """The provider's ids of calls with a provisional answer: their results come late, as text."""
         self.held = 0
 
     def append(self, message: object, policy: GCPolicy | None = None) -> tuple[str, ...]:
@@ -124,9 +128,14 @@ class Inbox:
 
     def _arrived(self, taken: Taken) -> Taken:
         """Announce what arrived; it is already logged and in the window."""
+        note_turn()
         self._on_arrival(taken)
         events = self._runtime.events
+        self._promised += [call_id for item in taken.new if (call_id := promised_by(item))]
         for repair in taken.arrival.repairs:
+            if repair.call_id in self._promised:
+                self._promised.remove(repair.call_id)
+                continue
             events.emit(MessageRepaired(kind=repair.kind, text=repair.text))
         if taken.arrival.compacted:
             after = self._runtime.context.budget.total

@@ -1,10 +1,12 @@
-"""Suggests what to recall: names whose only carriers were collected, and calls that were answered before."""
+"""Suggests what to recall: names whose only carriers were collected, calls that were answered before, questions."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 import attrs
 
@@ -20,6 +22,9 @@ from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.sources import ENRICHMENT
 from gc_core.window.view import WindowView
 
+if TYPE_CHECKING:
+    from gc_core.session.plain_questions import PlainQuestions
+
 MOST_SUGGESTED = 3
 """The most suggestions at once."""
 
@@ -33,6 +38,8 @@ _HITS = 10  # hits per name, among which its carrier is chosen: each is read fro
 _MOST_CALLS = 40  # calls that name a file: with more, none is checked for having changed it
 _RESULTS_WITHIN = 64  # items after a call that may be its result
 _BEFORE_CHARS = 400  # characters of an excerpt before the name it is shown for
+_PASSAGE = 400  # characters among which as many names as possible are shown
+_PLACES = 200  # places of a name in a text among which the one to show is chosen
 
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
 # Enrichment is excluded: what was recalled before is a copy.
@@ -52,7 +59,8 @@ class Suggestion:
     Attributes:
         item: Its id, for ``recall`` or ``restore``.
         reason: The reason, in words.
-        names: Names that the agent or the user used and that only this item contains.
+        names: Names that the agent or the user used and that only this item contains; otherwise words of the user's
+            question, as they are spelt there.
         tokens: Tokens of its original text.
 
     """
@@ -86,8 +94,9 @@ def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it that
     was answered before comes first, if it reads a file that no call has named since. Then the names that are said or
     called there and that nothing else in the window contains: each leads to the newest item that carried it, a tool's
-    result rather than a mention; new names lead nowhere. Nothing changes. It takes a dozen searches at most, and the
-    first search of a session without a directory builds its index.
+    result rather than a mention; new names lead nowhere. If none does, a user's question in plain words leads to the
+    item with most of its rare words, and to the agent's reply if that is a message. Nothing changes. It takes a dozen
+    searches at most, and the first search of a session without a directory builds its index.
     """
     return session.port.suggestions.suggest()
 
@@ -151,7 +160,7 @@ class RecallSuggestions:
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
-        return (*repeated, *carried)[:MOST_SUGGESTED]
+        return (*repeated, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""
@@ -173,6 +182,22 @@ class RecallSuggestions:
         return tuple(used)
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _questions(self) -> PlainQuestions:
+        """Made with the first question, because most sessions are never asked."""
+        from gc_core.session.plain_questions import PlainQuestions
+
+        return PlainQuestions(self._history, self._recall)
+
+    def _asked_for(self, said: Unit, items: Sequence[Item]) -> tuple[Suggestion, ...]:
+        """Return what a user asks for without a name, in plain words."""
+        if said.items[0].kind is not ItemKind.USER_TEXT:
+            return ()
+        with self._gate.call("search"):
+            answers = self._questions.answers(said, items)
+        reason = f"the user asks for {', '.join(answers[0].words)}" if answers else ""
+        return tuple(self._suggested(answer.item, answer.words, reason) for answer in answers)
 
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         with self._gate.call("search"):
@@ -297,8 +322,15 @@ def _is_read(call: Item) -> bool:
 
 
 def _start(text: str, names: Sequence[str], before: int) -> int:
-    """Return the start of a line at most this many characters before the first of the names."""
-    place = min((at for at in map(text.find, names) if at >= 0), default=0)
+    """Return the start of a line at most this many characters before the place with most of the names."""
+    every = (itertools.islice(re.finditer(re.escape(name), text), _PLACES) for name in names)
+    places = [found.start() for found in itertools.chain.from_iterable(every)]
+    place = max(places, key=lambda place: (_near(text, names, place), -place), default=0)
     near = max(0, place - before)
     line = text.find("\n", near, place)
     return near if near == 0 or line < 0 else line + 1
+
+
+def _near(text: str, names: Sequence[str], place: int) -> int:
+    """Return how many of the names are in the passage that begins at a place."""
+    return sum(text.find(name, place, place + _PASSAGE) >= 0 for name in names)

@@ -152,8 +152,8 @@ class GCConfig:
         max_total_tokens: Input and output tokens that the session may spend in all its calls, or None. Input read from
             the provider's cache counts. Collections go deeper as spending runs ahead; see ``SpendLimitError``.
         auto_trigger: Collect automatically; if false, only ``collect_now`` collects.
-        auto_expand: Before each request bring back what the newest step or the user names and the window no longer
-            contains, in at most 2,000 tokens and a quarter of the window.
+        auto_expand: Before each request bring back what the newest step or the user names, or a user's question
+            clearly means, and the window no longer contains, in at most 2,000 tokens and a quarter of the window.
         check_before_send: Check the threshold before each model call too, not only after it.
         checkpoint_every_n_steps: Model calls between two checkpoints in the session's directory; 0: only on request.
         memory_backend: Where checkpoints are kept: "files", "sqlite" (one file), "memory" (as long as the process

@@ -2,7 +2,8 @@
 Where gc-core logs: to the host's structlog if the host has configured it, otherwise to the standard library's logging.
 
 The destination is looked up for every event, so it does not matter when the host configures either. Each event carries
-its session, turn and collection, by context variables: threads and tasks have their own.
+its session, turn and collection, by context variables: threads and tasks have their own. Where the host has configured
+structlog they stand in its context variables too while a call runs, for the events of plugins and listeners.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import contextlib
 import functools
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
+from types import MappingProxyType
 from typing import Any, Final
 
 import attrs
@@ -87,24 +89,71 @@ class Scope:
 SCOPE: Final[ContextVar[Scope | None]] = ContextVar("gc_core_scope", default=None)
 """The session that is running in this thread or task, or None."""
 
+_FIELDS: Final[ContextVar[Mapping[str, Value]]] = ContextVar("gc_core_fields", default=MappingProxyType({}))
+"""What else is bound to the events of this thread or task."""
+
+_IS_SHARED: Final[ContextVar[bool]] = ContextVar("gc_core_shared", default=False)
+"""Whether the running session stands in structlog's context variables."""
+
 _NOTHING: Final = contextlib.nullcontext()
 
 
 class _In:
-    """Makes a scope the current one."""
+    """Makes a scope the current one, also in the context variables of a configured structlog."""
 
-    __slots__ = ("_scope", "_token")
+    __slots__ = ("_scope", "_shared", "_token")
     _token: Token[Scope | None]
 
     def __init__(self, scope: Scope | None) -> None:
         self._scope = scope
+        self._shared: Iterable[Token[Any]] = ()
 
     def __enter__(self) -> None:
+        # Every call of a session comes here: without structlog it costs this look-up.
+        if "structlog" in sys.modules and (structlog := _configured_structlog()) is not None:
+            inside = _shared(structlog, _told(self._scope), _told(SCOPE.get()))
+            self._shared = (_IS_SHARED.set(True), *inside)
         self._token = SCOPE.set(self._scope)
 
     def __exit__(self, *_: object) -> None:
+        if self._shared:
+            _reset(self._shared)
         with contextlib.suppress(ValueError):  # an abandoned task is cleaned up in another context
             SCOPE.reset(self._token)
+
+
+def _shared(structlog: Any, fields: Mapping[str, Value], outer: Iterable[str] = ()) -> Iterable[Token[Any]]:
+    """Bind fields in structlog's context, and hide those that only an outer scope has; return what resets both."""
+    hidden = [key for key in outer if key not in fields]
+    tokens: Mapping[str, Token[Any]] = structlog.contextvars.bind_contextvars(**dict.fromkeys(hidden), **fields)
+    structlog.contextvars.unbind_contextvars(*hidden)
+    return tokens.values()
+
+
+def _reset(tokens: Iterable[Token[Any]]) -> None:
+    """Leave context variables as they were, whatever has been bound since."""
+    with contextlib.suppress(ValueError):  # as above
+        for token in tokens:
+            token.var.reset(token)
+
+
+def note_turn() -> None:
+    """Note in structlog's context that the running session may be in another turn."""
+    scope = SCOPE.get()
+    if scope is not None and _IS_SHARED.get():
+        sys.modules["structlog"].contextvars.bind_contextvars(gc_turn=scope.turn())
+
+
+@contextlib.contextmanager
+def bound_fields(**fields: Value) -> Iterator[None]:
+    """Bind fields to every event inside, and in the context variables of a configured structlog."""
+    structlog = _configured_structlog()
+    tokens: list[Token[Any]] = [_FIELDS.set({**_FIELDS.get(), **fields})]
+    tokens += () if structlog is None else _shared(structlog, fields)
+    try:
+        yield
+    finally:
+        _reset(tokens)
 
 
 def bound(scope: Scope | None) -> contextlib.AbstractContextManager[None]:
@@ -200,15 +249,18 @@ class Log:
 
 
 def _context() -> dict[str, Value]:
-    """Return the session, turn and collection of an event."""
-    scope, ids, context = SCOPE.get(), CURRENT.get(), dict[str, Value]()
-    if scope is not None:
-        context.update(gc_session=scope.session, gc_turn=scope.turn())
-        if scope.collection:
-            context["gc_collection"] = scope.collection
+    """Return what is bound to an event: its session, turn and collection, its span, and what else the host says."""
+    ids, context = CURRENT.get(), {**_FIELDS.get(), **_told(SCOPE.get())}
     if ids is not None:
         context.update(trace_id=ids.trace, span_id=ids.span)
     return context
+
+
+def _told(scope: Scope | None) -> dict[str, Value]:
+    if scope is None:
+        return {}
+    told: dict[str, Value] = {"gc_session": scope.session, "gc_turn": scope.turn()}
+    return {**told, "gc_collection": scope.collection} if scope.collection else told
 
 
 def logger(name: str) -> Log:

@@ -61,11 +61,13 @@ class Repair:
         kind: ``dead_call``, ``late_result``, ``empty_message``, ``empty_text``, ``bad_arguments``, ``user_first``,
             ``user_between``, ``open_thinking``, ``repeated_id`` or ``lone_surrogate``.
         text: What was wrong and what was done, in words.
+        call_id: The provider's id of the call whose result came late, or "".
 
     """
 
     kind: str
     text: str
+    call_id: str = ""
 
 
 _SURROGATE = Repair(kind="lone_surrogate", text="half a letter has no form in UTF-8; U+FFFD is sent for it")
@@ -476,7 +478,9 @@ class Intake:
             unit=0, turn=closed.cursor.turn, is_error=part.is_error, original_tokens=0,
         )  # fmt: skip
         repair = Repair(
-            kind="late_result", text=f"a result for {part.call_id!r} came without its call; it becomes text"
+            kind="late_result",
+            text=f"a result for {part.call_id!r} came without its call; it becomes text",
+            call_id=part.call_id,
         )
         repairs = () if is_note else (repair,)
         return closed.then(attrs.evolve(self.framed(closed.cursor, item), repairs=repairs))

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 import attrs
-import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gc_core.values.loggers import logger
+from gc_core.values.loggers import bound_fields, logger
 from gc_gateway.lanes import Lane
 
 _log = logger("gc_gateway")
@@ -96,7 +95,7 @@ class RequestLog:
 def noted(line: RequestLine, lane: Lane) -> Iterator[None]:
     """Note in a line what the lane makes of the request inside; the lane's key stands in all that is logged there."""
     line.lane, before = lane.key, lane.latest
-    with structlog.contextvars.bound_contextvars(lane=lane.key):
+    with bound_fields(lane=lane.key):
         yield
     line.tokens_before, line.tokens_after = lane.given_tokens, lane.tokens
     if lane.latest != before:

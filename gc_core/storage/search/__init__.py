@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import attrs
 
@@ -24,6 +24,10 @@ from gc_core.storage.search.queries import finder_of, phrases_of, preview_of, wh
 from gc_core.storage.search.ranking import MOST_RANKED, Narrowing, Row, ranked
 from gc_core.storage.search.record_texts import parts_of, readable
 from gc_core.values.references import ByteRange
+
+if TYPE_CHECKING:
+    from gc_core.relevance.plain_words import PlainWord
+    from gc_core.storage.search.sharing import Sharing
 
 BATCH = 16 << 20
 """
@@ -158,6 +162,17 @@ class SearchIndex:
         self.catch_up()
         rows = self._file.mending(lambda: ranked(self._file.db, phrases, required, narrowing))
         return self._hits(rows, [*map(finder_of, phrases)], None if entity is None else whole(entity), limit)
+
+    def sharing(self, words: Sequence[PlainWord], most: int) -> Sharing:
+        """
+        Return the items that have some of a question's words, of those words that at most ``most`` items have.
+
+        The index is updated first. Costs O(words), however long the log is.
+        """
+        from gc_core.storage.search.sharing import sharing  # most sessions are never asked
+
+        self.catch_up()
+        return self._file.mending(lambda: sharing(self._file.db, words, most))
 
     def close(self) -> None:
         """Close the file."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "index.db"
 
-SCHEMA = 1
+SCHEMA = 2
 """The schema version; an index with another one is rebuilt."""
 
 _BUSY_SECONDS = 30.0

@@ -13,6 +13,7 @@ from gc_core.storage.search.record_texts import parts_of, readable
 from gc_core.values.items import ItemKind, Part
 from gc_core.values.loggers import logger
 from gc_core.values.references import ByteRange
+from gc_core.values.scripts import parted
 
 if TYPE_CHECKING:
     import sqlite3
@@ -79,7 +80,7 @@ class _Batch:
             self._items.append(
                 (self._row, key, role, source, part.kind.value, tool, record.turn, record.time, place.start, place.end)
             )
-            self._texts.append((self._row, bindable(readable(part))))
+            self._texts.append((self._row, bindable(parted(readable(part)))))
 
     def write(self) -> None:
         self._db.executemany("INSERT INTO item VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", self._items)

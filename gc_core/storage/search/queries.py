@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gc_core.storage.search.record_texts import unescaped
 from gc_core.values.patterns import regex
+from gc_core.values.scripts import DENSE, folded, is_dense, parted
 
 MOST_WORDS = 32
 """The most words of a query, or of a phrase in it, that are searched: the first ones."""
@@ -20,6 +21,8 @@ _PREVIEW, _BEFORE = 160, 60
 """The characters of a preview, and those before the matched word."""
 
 _WORD = regex(r"[^\W_]+")
+_LETTER = rf"[^\W_{DENSE}]"
+"""A letter or digit of a word that blanks part from others."""
 _QUOTED = regex(r'"([^"]*)"|([^\s"]+)')
 
 Phrase = tuple[str, ...]
@@ -31,7 +34,7 @@ def phrases_of(query: str) -> tuple[Phrase, ...]:
     nothing is left to escape.
     """
     plain = unicodedata.normalize("NFC", unescaped(query[:_QUERY_CHARS]))
-    found = (tuple(_WORD.findall(quoted or word)[:MOST_WORDS]) for quoted, word in _QUOTED.findall(plain))
+    found = (tuple(_WORD.findall(parted(quoted or word))[:MOST_WORDS]) for quoted, word in _QUOTED.findall(plain))
     return tuple(dict.fromkeys(phrase for phrase in found if phrase))[:MOST_WORDS]
 
 
@@ -40,8 +43,12 @@ def finder_of(phrase: Phrase) -> re.Pattern[str]:
     Return a pattern for a phrase in a folded text; its first word leads, because Python searches
     plain letters fast.
     """
-    first, *rest = (re.escape(_folded(word)) for word in phrase)
-    return re.compile(r"[\W_]+".join((rf"{first}(?<![^\W_]{first})", *rest)) + r"(?![^\W_])")
+    words = [(re.escape(folded(word)), is_dense(word)) for word in phrase]
+    (first, runs_on), (_, ends_dense) = words[0], words[-1]
+    found = first if runs_on else rf"{first}(?<!{_LETTER}{first})"
+    for (_, before), (word, dense) in pairwise(words):
+        found += (r"[\W_]*" if before or dense else r"[\W_]+") + word
+    return re.compile(found if ends_dense else rf"{found}(?!{_LETTER})")
 
 
 def whole(entity: str) -> re.Pattern[str]:
@@ -58,19 +65,9 @@ def preview_of(text: str, finders: Sequence[re.Pattern[str]]) -> str:
 
 def _first_match(text: str, finders: Sequence[re.Pattern[str]]) -> int:
     """Return the place of the first of the phrases, otherwise 0."""
-    for plain in (str.lower, _folded):  # removing accents is slow, and seldom needed
-        folded = plain(text)
-        places = [found.start() for finder in finders if (found := finder.search(folded))]
+    for plain in (str.lower, folded):  # removing accents is slow, and seldom needed
+        searched = plain(text)
+        places = [found.start() for finder in finders if (found := finder.search(searched))]
         if places:
             return min(places)
     return 0
-
-
-def _folded(text: str) -> str:
-    """Return the text without case and accents, every character in its place."""
-    return text.lower() if text.isascii() else "".join(map(_folded_letter, text))
-
-
-@functools.lru_cache(maxsize=4_096)
-def _folded_letter(letter: str) -> str:
-    return unicodedata.normalize("NFD", letter)[0].lower()[:1]

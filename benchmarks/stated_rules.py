@@ -116,12 +116,23 @@ def is_known(marker: str, entries: Sequence[str]) -> bool:
     return any(marker.lower() in entry.lower() for entry in entries)
 
 
-def standing(said: Sequence[Wording], strategy: str, window: int, steps: int, names: Sequence[str] = ()) -> Standing:
-    """What stands in the last request of a recorded session of so many calls into which this was said."""
+def standing(
+    said: Sequence[Wording],
+    strategy: str,
+    window: int,
+    steps: int,
+    names: Sequence[str] = (),
+    *,
+    percent: float | None = None,
+) -> Standing:
+    """
+    What stands in the last request of a recorded session of so many calls into which this was said; ``percent`` of the
+    window is for the state, or what the strategy asks for.
+    """
     lot = random.Random(f"rules {len(said)} {steps}")  # noqa: S311 - no secret hangs on it
     at = sorted(lot.sample(range(5, int(steps * LONGEST)), len(said)))
     waiting = list(zip(at, said, strict=True))
-    config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0)
+    config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0, task_state_percent=percent)
     pending: set[str] = set()
     with GCSession(config, format="openai") as session:
         for one in long_session(steps, session_files(names)):
@@ -194,12 +205,14 @@ def print_pairs(half: str) -> None:
         print(f"{half:8} {sum(replaced)} of {len(replaced)} replaced, {sum(kept)} of {len(kept)} left alone")
 
 
-def print_standing(half: str, steps: int, window: int, most: int, strategy: str) -> None:
+def print_standing(
+    half: str, steps: int, window: int, most: int, strategy: str, *, percent: float | None = None
+) -> None:
     """What of several sessions' rules stands at their end; a short one is a single recorded session."""
     names = () if steps > LONG else ("concat-entire-336605",)
     total = Standing(0, 0, 0, 0, 0)
     for said in itertools.islice(sessions_of(half), most):
-        total = total.plus(standing(said, strategy, window, steps, names))
+        total = total.plus(standing(said, strategy, window, steps, names, percent=percent))
     shown = total.in_state + total.others_in_state
     print(
         f"{half:8} {strategy} {steps:,} calls at {window:,}: {total.in_request} of {total.rules} rules in the request"
@@ -211,15 +224,16 @@ def main() -> None:
     """Print everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strategy", default="gc_progressive")
+    parser.add_argument("--task-state-percent", type=float, help="share of the window for the state, in percent")
     parser.add_argument("--half", action="append", choices=HALVES, help="one of the sets; several may be named")
     parser.add_argument("--long", action="store_true", help="also sessions of 10,000 calls, a minute each")
     arguments = parser.parse_args()
     for half in arguments.half or SHOWN:
         print_wordings(half)
         print_pairs(half)
-        print_standing(half, 774, 32_000, 8, arguments.strategy)
+        print_standing(half, 774, 32_000, 8, arguments.strategy, percent=arguments.task_state_percent)
     for half in (arguments.half or SHOWN) if arguments.long else ():
-        print_standing(half, 10_000, 100_000, 4, arguments.strategy)
+        print_standing(half, 10_000, 100_000, 4, arguments.strategy, percent=arguments.task_state_percent)
 
 
 if __name__ == "__main__":

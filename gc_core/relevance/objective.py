@@ -8,7 +8,6 @@ from typing import Final
 import attrs
 
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.task_messages import asks, changes_task
 from gc_core.values.items import Item, ItemKind
 
 CHARS: Final = 2_000
@@ -62,6 +61,8 @@ class Objective:
         Return the objective after an item: user messages count if they set a task. O(length of the item, at most
         ``CHARS``).
         """
+        from gc_core.relevance.task_messages import asks, changes_task  # with the first message: a session begins sooner
+
         if item.kind is ItemKind.ASSISTANT_TEXT:
             asked = asks(item.text)
             return self if asked == self.asked else attrs.evolve(self, asked=asked)

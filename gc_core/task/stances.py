@@ -253,20 +253,21 @@ _CONDITIONAL: Final = regex(
 """What would be: the conditional, except of what ought to be."""
 
 
-@functools.lru_cache(maxsize=4_096)
 def is_unadopted(plain: str) -> bool:
-    """Return whether a sentence is someone else's, or of what is only imagined; cached."""
+    """Return whether a sentence is someone else's, or of what is only imagined."""
     return is_attributed(plain) or is_imagined(plain)
 
 
+@functools.lru_cache(maxsize=4_096)
 def is_attributed(plain: str) -> bool:
-    """Return whether a sentence repeats what someone else says or demands, and the user does not adopt it."""
+    """Return whether a sentence repeats what someone else says or demands, and the user does not adopt it; cached."""
     found = _DISTANCED.search(plain) or _ATTRIBUTED.search(plain)
     return found is not None and _ADOPTED.search(plain, found.end()) is None
 
 
+@functools.lru_cache(maxsize=4_096)
 def is_imagined(plain: str) -> bool:
-    """Return whether a sentence speaks of what is only imagined, and concludes nothing for what is."""
+    """Return whether a sentence speaks of what is only imagined, and concludes nothing for what is; cached."""
     found = _IMAGINED.search(plain) is not None or (phrases.PREFERS.search(plain) is None and _is_contrary(plain))
     return found and _ADOPTED.search(plain) is None
 

@@ -90,7 +90,7 @@ def test_at_every_depth_calls_keep_their_results_users_their_words_and_tools_the
                 session.append(called(session, key, f"{key}dead") if step % 2 else called(session, key))
                 session.append(answered(session, key))
         taken(session)
-        for target in (4, 2, 1, 0.5):
+        for target in (4, 3, 2, 1):
             session.collect_now(target_percent=target)
             request = taken(session)
             assert all(f"Wish number {turn}: keep it." in text_of(request) for turn in range(6))

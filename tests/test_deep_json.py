@@ -306,7 +306,7 @@ BOUNDED = {
     ("relevance.shell", "read_command"): WORDS,
     ("relevance.shell", "_reading"): WORDS,
     ("task.forms", "form_of"): WORDS,
-    ("task.stated_rules", "_is_taken_back"): WORDS,
+    ("task.forms", "_is_taken_back"): WORDS,
     ("ctxgc.evaluation.cache_simulator", "_mark"): BLOCKS,
     ("providers.anthropic.format", "_marks"): BLOCKS,
     ("providers.anthropic.format", "_without_oldest_marks"): BLOCKS,

@@ -147,18 +147,29 @@ def said_in(reply: Mapping[str, Any]) -> str:
     return _FENCED.sub(" ", "\n".join(_texts(reply)))
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        if value.get("type") in _NOT_SPOKEN or value.get("thought"):
-            return
-        for key, inner in value.items():
-            if key in {"text", "content"} and isinstance(inner, str):
-                yield inner
-            elif key not in _NOT_SAID:
-                yield from _texts(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            yield from _texts(inner)
+def _texts(reply: object) -> Iterator[str]:
+    """Yield what is said in a reply, in order; without recursion, because JSON may be nested as deep as it likes."""
+    waiting: list[object] = [reply]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if value.get("type") in _NOT_SPOKEN or value.get("thought"):
+                continue
+            kept = [(key, inner) for key, inner in value.items() if key not in _NOT_SAID]
+            waiting += [_Text(inner) if _is_text(key, inner) else inner for key, inner in reversed(kept)]
+        elif isinstance(value, (list, tuple)):
+            waiting += reversed(value)
+        elif isinstance(value, _Text):
+            yield value.text
+
+
+@attrs.frozen
+class _Text:
+    text: str
+
+
+def _is_text(key: str, value: object) -> bool:
+    return key in {"text", "content"} and isinstance(value, str)
 
 
 def items_named(text: str) -> tuple[str, ...]:

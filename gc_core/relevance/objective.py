@@ -61,7 +61,8 @@ class Objective:
         Return the objective after an item: user messages count if they set a task. O(length of the item, at most
         ``CHARS``).
         """
-        from gc_core.relevance.task_messages import asks, changes_task  # with the first message: a session begins sooner
+        # Loaded with the first message: a session begins sooner.
+        from gc_core.relevance.task_messages import asks, changes_task
 
         if item.kind is ItemKind.ASSISTANT_TEXT:
             asked = asks(item.text)

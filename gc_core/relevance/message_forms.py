@@ -85,7 +85,7 @@ _LIMIT_FORMS: Final = regex(
 )
 
 TURNS: Final = regex(
-    r"\W*(?:(?:and|und|et|y|e|ok|okay|great) )?(?:(?:now|then|jetzt|dann|maintenant|ahora|agora|ora|adesso|nu|teraz"
+    r"\W*+(?:(?:and|und|et|y|e|ok|okay|great) )?(?:(?:now|then|jetzt|dann|maintenant|ahora|agora|ora|adesso|nu|teraz"
     r"|теперь|тепер|şimdi|이제) (?!we|i|you|that|it|mal)\S+\s+\S|(?:今度は|次は|现在)\S{3}|(?:please|bitte|por favor"
     r"|пожалуйста|proszę|lütfen) (?!yes|ja|do|go)\w+ \w+)",
     re.IGNORECASE,

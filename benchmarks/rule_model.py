@@ -1,11 +1,11 @@
 """
 Learns what a rule looks like, and writes the weights that ``gc_core/task/rule_model.py`` reads.
 
-``python -m benchmarks.rule_model`` reads the labelled messages below (written by hand for this, in fourteen languages,
-and older sets that were looked at; none of the sets that figures are quoted from), fits a logistic regression over the
-features of ``gc_core/task/rule_features.py``, and writes ``gc_core/task/rule_model.bin``: ``make rule-model`` makes the
-same bytes from the same data. ``--hold FILE`` leaves one file, or one part of the first, out and prints the figures on
-it.
+``python -m benchmarks.rule_model`` reads the labelled messages below (written by hand for this, in fourteen languages;
+plain rules put together from subjects and predicates, part "plain"; and older sets that were looked at; none of the
+sets that figures are quoted from), fits a logistic regression over the features of ``gc_core/task/rule_features.py``,
+and writes ``gc_core/task/rule_model.bin``: ``make rule-model`` makes the same bytes from the same data. ``--hold FILE``
+leaves one file, or one part of the first, out and prints the figures on it.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ WAYS = {
 }
 """The call of a pattern in a list: the source does not name it."""
 
-BOUNDED = ("gc_core.learning.",)
+BOUNDED = ("gc_core.learning.", "gc_core.relevance.message_forms.")
 """Modules whose patterns see no more than one short sentence each."""
 
 

@@ -474,7 +474,7 @@ def test_an_unreferenced_journal_is_closed_and_so_is_one_that_cannot_be_opened(t
         found = []
         for link in list(listed.iterdir()):
             with contextlib.suppress(FileNotFoundError):
-                found.append(os.readlink(link))
+                found.append(str(link.readlink()))
         return sum(name.startswith(str(tmp_path)) for name in found), found.count(os.devnull)
 
     gc.collect()

@@ -30,7 +30,7 @@ WAYS = {
 """The call of a pattern in a list: the source does not name it."""
 
 BOUNDED = ("gc_core.learning.", "gc_core.relevance.message_forms.")
-"""Modules whose patterns see no more than one short sentence each."""
+"""Modules whose patterns see no more than one short sentence each, or the first 400 letters of a message."""
 
 
 def cost(pattern, text, ways):

@@ -9,6 +9,7 @@ digits or more right after its name.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ import attrs
 
 from gc_core.values.patterns import regex
 
-_FENCED = regex(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(think|thinking)>.*?(?:</\1>|\Z)", 16)  # DOTALL
+_FENCED = regex(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL)
 _SENTENCE_END = regex(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _CLAUSE_END = regex(r"[,;，；、()]\s*|\s[-–—]+\s")
 _NOT_SAID = frozenset({"tool_calls", "function_call", "thinking", "reasoning", "reasoning_content", "functionCall"})
@@ -26,8 +27,8 @@ _ITEM = regex(
     r"(?:\b(?:items?|entry|elemento?s?|élément|element|eintrag|ítem|пункт|записи?|элемент\w?)|条目|项目)"
     r" ?[`\"'«„]?(i\d{1,12})\b"
     r"|\[gc:[^\]\n]{0,200}?\b(i\d{1,12})\b",
-    2,
-)  # IGNORECASE
+    re.IGNORECASE,
+)
 
 _FILE = regex(
     r"(?<![\w./\\@*{:-])(?:[\w.-]{1,60}/){0,12}[\w.-]{0,80}\w\."
@@ -54,19 +55,19 @@ _DONE = regex(
     r"|\bя (?:уже )?(?:прочитал|изменил|исправил|обновил|проверил|открыл|удалил)а?\b"
     r"|我(?:已经|已|刚才|刚)?.{0,2}(?:读|看|修改|编辑|改|更新|检查|查看|删除)[了过]"
     r"|を?(?:読み|編集し|変更し|修正し|更新し|確認し|見|削除し)ました",
-    2,
+    re.IGNORECASE,
 )
 
 _DENIED = regex(
     r"\b(?:not|never|nor|neither|without|nicht|kein\w{0,2}|nie|ohne|no|nunca|sin|ne|pas|jamais|sans|não|nunca|sem|non|mai"
     r"|не|никогда)\b|n['’]t\b|没|不|未|ませ",
-    2,
+    re.IGNORECASE,
 )
 _SUPPOSED = regex(
     r"\b(?:if|unless|whether|suppose|assuming|would|could|might|should|falls|wenn|ob|würde\w{0,2}|wuerde\w{0,2}"
     r"|könnte\w{0,2}|koennte\w{0,2}|sollte\w{0,2}|si|sería|podría|serait|pourrait|faudrait|devrait|se|seria|poderia"
     r"|если|бы)\b|如果|要是|假如|もし|なら",
-    2,
+    re.IGNORECASE,
 )
 _PLANNED = regex(
     r"\b(?:will|['’]ll|shall|may|can|let['’]?s|let me|going to|plan\w{0,3}|try|run|start|launch|use|using|used"
@@ -77,7 +78,7 @@ _PLANNED = regex(
     r"|cambi[oa]\w{0,2}|nuev[oa]|ahora|usar|pondré|quizás?|unos|propongo|crearé"
     r"|propose|nouve\w{1,3}|maintenant|remplacer|utiliser|mettre|environ|novo|nova|agora|proponho|cerca"
     r"|будет|новый|теперь|около)\b|建议|应该|新|设|改|将|会|可以|大约|约|变更|変更|提案|新し|約|予定",
-    2,
+    re.IGNORECASE,
 )
 
 _PAIR = regex(

@@ -38,6 +38,8 @@ HALVES = {
     "fifth unseen": "rule_wordings_fifth.jsonl",
     "sixth unseen": "rule_wordings_sixth.jsonl",
     "seventh unseen": "rule_wordings_seventh.jsonl",
+    "eighth unseen": "rule_wordings_eighth.jsonl",
+    "ninth unseen": "rule_wordings_ninth.jsonl",
     "development": "rule_wordings_development.jsonl",
 }
 """The halves, each with its file."""

@@ -11,7 +11,7 @@ PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal -q
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test corpus clients clients-ci clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers bench-frameworks rule-model clean
+.PHONY: help demo test corpus clients clients-ci clients-installed clients-table opencode-plugin adapters adapters-oldest crash fuzz lint tables frontier edits loop caching long types docs bench bench-gateway bench-gateway-session bench-peers bench-frameworks sentence-models clean
 
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -184,8 +184,8 @@ bench-frameworks: .venv/installed ## Measure what frameworks do by themselves, b
 	@.training/bin/pip install -qq --disable-pip-version-check -e . -r benchmarks/requirements-training.txt
 	@touch $@
 
-rule-model: .training/installed ## Learn again what a rule looks like, from the labelled messages (a minute)
-	@.training/bin/python -m benchmarks.rule_model
+sentence-models: .training/installed ## Learn again what rules and decisions look like, from the labelled messages (two minutes)
+	@.training/bin/python -m benchmarks.sentence_models
 
 docs: .venv/installed ## Build the documents into site/, strictly
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . site

@@ -305,8 +305,6 @@ BOUNDED = {
     ("storage.purge.secret", "_spans"): WORDS,
     ("relevance.shell", "read_command"): WORDS,
     ("relevance.shell", "_reading"): WORDS,
-    ("task.forms", "form_of"): WORDS,
-    ("task.forms", "_is_taken_back"): WORDS,
     ("ctxgc.evaluation.cache_simulator", "_mark"): BLOCKS,
     ("providers.anthropic.format", "_marks"): BLOCKS,
     ("providers.anthropic.format", "_without_oldest_marks"): BLOCKS,

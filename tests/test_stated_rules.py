@@ -81,7 +81,7 @@ NEWS = [
 
 @pytest.mark.parametrize("text", NEWS)
 def test_news_is_no_rule_in_whatever_language_the_past_is_told(text):
-    assert form_of(text) is None
+    assert stated([text]) == []
 
 
 RULES_LIKE_NEWS = [
@@ -101,7 +101,7 @@ RULES_LIKE_NEWS = [
 
 @pytest.mark.parametrize("text", RULES_LIKE_NEWS)
 def test_what_is_the_case_is_not_taken_for_what_happened(text):
-    assert form_of(text) is not None
+    assert stated([text]) == [text]
 
 
 QUESTIONS = ["who has the keys to the depot", "weißt du, wo der Plan liegt", "por qué tarda tanto", "dlaczego to trwa"]
@@ -109,12 +109,12 @@ QUESTIONS = ["who has the keys to the depot", "weißt du, wo der Plan liegt", "p
 
 @pytest.mark.parametrize("text", QUESTIONS)
 def test_a_question_needs_no_mark(text):
-    assert form_of(text) is None
+    assert stated([text]) == []
 
 
 @pytest.mark.parametrize("text", ["What lives in vendor stays untouched.", "Wer die Tests bricht, richtet sie."])
 def test_a_clause_that_begins_like_a_question_is_none(text):
-    assert form_of(text) is not None
+    assert stated([text]) == [text]
 
 
 CONTRACTED = [
@@ -128,18 +128,12 @@ CONTRACTED = [
 
 @pytest.mark.parametrize("text", CONTRACTED)
 def test_an_apostrophe_left_out_changes_nothing(text):
-    assert form_of(text.replace("'", "")) is form_of(text)
+    assert bool(stated([text.replace("'", "")])) is bool(stated([text]))
 
 
 def test_a_letter_with_its_head_is_somebody_elses():
     text = "From: office@depot.example\nSubject: Keys\n\nEvery key must be returned by noon."
     assert stated([text]) == []
-
-
-def test_only_a_strong_word_makes_a_rule_of_something_at_hand_or_of_a_symptom():
-    weak = ["the red one is only for guests", "This error shows up only on Mondays"]
-    assert [form_of(text) for text in weak] == [None, None]
-    assert form_of("The last one out must always lock the depot.") is Form.NORM
 
 
 @pytest.mark.parametrize("half", ["tune", "unseen"])
@@ -195,43 +189,63 @@ def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
 
 FORMS = [
     ("Every migration has a way back.", Form.NORM),
+    ("The last one out must always lock the depot.", Form.NORM),
     ("Use tabs in the Makefiles!", Form.ORDER),
     ("hands off the billing cron", Form.ORDER),
     ("ask me before you install anything", Form.ORDER),
+    ("Return early instead of nesting.", Form.ORDER),
     ("I'd rather have plain SQL.", Form.PREFERENCE),
     ("No, the tenant id comes first in the key.", Form.CORRECTION),
     ("port 8443 is taken by the monitoring agent", Form.STATEMENT),
-    ("Could you run the slow tests?", None),
-    ("run the slow tests now", None),
-    ("Find all airlines that have flights from Rome.", None),
-    ("Good morning!", None),
-    ("I pushed two small commits.", None),
-    ("The build finished a moment ago.", None),
-    ("Yes, that's the file I meant.", None),
-    ("Art. 4 The Tenant shall never sublet.", None),
-    ("Return the names of the pupils in the choir.", None),
-    ("Return early instead of nesting.", Form.ORDER),
-    ("What is the number of seats in each hall.", None),
-    ("I want to exchange the kettle for a larger one.", None),
-    ("I need to cancel my booking.", None),
-    ("I need some help with my order.", None),
-    ("[2024-03-02] Hello, dear Robin.", None),
-    ("It's really delicious.", None),
-    ("You're right.", None),
-    ("lib/old/parser -> lib/new/parser", None),
-    ("./build/reports/<date>-summary/index", None),
-    ("src/legacy is frozen", Form.STATEMENT),
-    ("Los precios van con impuestos.", Form.STATEMENT),
-    ("ohne Freigabe wird hier nichts verschickt", Form.STATEMENT),
-    ("Datei-Endungen klein", Form.STATEMENT),
-    ("we don't do inheritance", Form.STATEMENT),
-    ("we don't know why", None),
 ]
 
 
 @pytest.mark.parametrize(("text", "form"), FORMS)
-def test_a_sentence_shows_by_its_form_what_it_is(text, form):
+def test_a_rule_is_known_and_shows_its_form(text, form):
+    assert stated([text]) == [text]
     assert form_of(text) is form
+
+
+RULES = [
+    "src/legacy is frozen",
+    "Los precios van con impuestos.",
+    "ohne Freigabe wird hier nichts verschickt",
+    "Datei-Endungen klein",
+    "we don't do inheritance",
+]
+
+
+@pytest.mark.parametrize("text", RULES)
+def test_a_plain_statement_may_be_a_rule(text):
+    assert stated([text]) == [text]
+
+
+NO_RULES = [
+    "Could you run the slow tests?",
+    "run the slow tests now",
+    "Find all airlines that have flights from Rome.",
+    "Good morning!",
+    "I pushed two small commits.",
+    "The build finished a moment ago.",
+    "Yes, that's the file I meant.",
+    "Art. 4 The Tenant shall never sublet.",
+    "Return the names of the pupils in the choir.",
+    "What is the number of seats in each hall.",
+    "I want to exchange the kettle for a larger one.",
+    "I need to cancel my booking.",
+    "I need some help with my order.",
+    "[2024-03-02] Hello, dear Robin.",
+    "It's really delicious.",
+    "You're right.",
+    "lib/old/parser -> lib/new/parser",
+    "./build/reports/<date>-summary/index",
+    "we don't know why",
+]
+
+
+@pytest.mark.parametrize("text", NO_RULES)
+def test_what_is_of_the_moment_is_no_rule(text):
+    assert stated([text]) == []
 
 
 @pytest.mark.parametrize(

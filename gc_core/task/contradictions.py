@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from gc_core.task import rule_phrases as phrases
+from gc_core.task import phrases
 from gc_core.task.openings import Opening, are_of_other_things, is_among, opening_of
 from gc_core.task.withdrawals import Withdrawal
 from gc_core.values.patterns import regex

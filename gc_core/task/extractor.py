@@ -105,7 +105,6 @@ class _Walk:
             self.draft.withdraw(withdrawn, item.id, item.turn)
         for demand in statements.demands:
             self.draft.demand(Constraint(text=demand, item=item.id, turn=item.turn))
-        self._settled(statements, item, "user")
         for correction in statements.corrections:
             self.draft.correct(Constraint(text=correction, item=item.id, turn=item.turn))
         self._reported(statements.failures, item)
@@ -114,7 +113,7 @@ class _Walk:
 
     def _assistant(self, item: Item) -> None:
         statements = said.by_assistant(item.text)
-        self._settled(statements, item, "assistant")
+        self._settled(statements, item)
         self._reported(statements.failures, item)
         self._fixed(statements.fixes, item)
         if statements.successes:
@@ -134,12 +133,11 @@ class _Walk:
         if item.unit != self.draft.cursor.unit:
             self._note(unit=item.unit, thoughts=(), spoken=(), called=False)
 
-    def _settled(self, statements: said.Said, item: Item, by: str) -> None:
-        """Note what someone settled, with its reasons; a user's are unrelated to what the assistant thought."""
-        thoughts = self.draft.cursor.thoughts if by == "assistant" else ()
+    def _settled(self, statements: said.Said, item: Item) -> None:
+        """Note what the assistant settled, with its reasons."""
         for text in statements.decisions:
-            decision = Decision(text=text, item=item.id, turn=item.turn, by=by)
-            chain = said.chain_of(decision, item, statements.reasons, thoughts)
+            decision = Decision(text=text, item=item.id, turn=item.turn)
+            chain = said.chain_of(decision, item, statements.reasons, self.draft.cursor.thoughts)
             self.draft.decide(with_reasons(decision, chain))
 
     def _reported(self, failures: Sequence[str], item: Item) -> None:

@@ -9,7 +9,8 @@ from typing import Final
 
 import attrs
 
-from gc_core.task import rule_phrases as phrases
+from gc_core.task import phrases
+from gc_core.task.forms import Form, form_of
 from gc_core.values.patterns import regex
 
 
@@ -50,8 +51,6 @@ _FUNCTION: Final = _set(
     "las una nuestro nuestra il lo",
     "gli nostro nostra os um uma nosso nossa het een de onze nasz nasza наш наша bizim",
 )
-_BEFORE_ORDERS: Final = _set("only please never always")
-_VERBS: Final = phrases.LASTING_VERBS | phrases.EITHER_VERBS | phrases.STEP_VERBS
 
 _NUMBER: Final = regex(r"^\d[\d.,:]*(?:st|nd|rd|th)?%?$")
 _DAY: Final = regex(
@@ -73,14 +72,14 @@ class Opening:
         words: All its words, in lower case, without words that only mark a change.
         lead: The significant words before the first word that introduces something.
         is_dense: It is written without blanks.
-        orders: It begins with a verb.
+        begins_with_subject: It says how something is; orders, preferences and corrections begin with other words.
 
     """
 
     words: tuple[str, ...]
     lead: frozenset[str]
     is_dense: bool
-    orders: bool
+    begins_with_subject: bool
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -92,13 +91,13 @@ def opening_of(text: str) -> Opening:
         words=words,
         lead=frozenset(_lead(words)),
         is_dense=_DENSE.search(plain) is not None,
-        orders=next((word for word in words if word not in _BEFORE_ORDERS), "") in _VERBS,
+        begins_with_subject=form_of(text) in {Form.NORM, Form.STATEMENT},
     )
 
 
 def are_of_other_things(new: Opening, old: Opening) -> bool:
     """Return whether each begins with what the other does not mention."""
-    if not new.lead or not old.lead or new.is_dense or old.is_dense or new.orders:
+    if not new.lead or not old.lead or new.is_dense or old.is_dense or not new.begins_with_subject:
         return False
     return not _shares(new.lead, old.words) and not _shares(old.lead, new.words)
 

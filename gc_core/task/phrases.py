@@ -1,5 +1,5 @@
 """
-Phrases by which demands, decisions, errors and their resolutions are recognised, derived from recorded sessions.
+Phrases by which corrections, reasons, errors and their resolutions are recognised, derived from recorded sessions.
 
 Every pattern consists of fixed words and bounded repeats, and is applied to single sentences, so all of it is linear.
 """
@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from gc_core.task import rule_phrases as phrases
 from gc_core.values.patterns import regex
 
 SENTENCE_CHARS: Final = 560
@@ -27,6 +26,75 @@ _DAY = r"(?:[a-zà-ÿ]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)"
 _TITLE = r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)(?<!\bProf)"
 _SENTENCE = regex(rf"[^\n]+?(?:(?:[!?]|(?<!\d){_TITLE}\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
 _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
+
+
+def words_of(*languages: str, dense: str = "") -> re.Pattern[str]:
+    """Return a pattern for whole words of alphabetic languages, and plain letters for languages without blanks."""
+    spaced = "|".join(language.strip("|") for language in languages)
+    every = rf"(?<![\w'-])(?:{spaced})(?![\w'-])" + (f"|{dense}" if dense else "")
+    return regex(every, re.IGNORECASE)
+
+
+LASTING: Final = words_of(
+    "from (?:now|today) on|starting (?:now|today)|henceforth|any ?more|no longer|ab (?:sofort|jetzt|heute)|künftig",
+    r"désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|a partir de (?:ahora|hoy|agora|hoje)|d'ora in poi"
+    "|da oggi in poi|daqui em diante|voortaan|vanaf (?:nu|vandaag)|od (?:teraz|dziś|dzisiaj)|отныне|впредь"
+    "|с (?:сегодняшнего дня|этого момента)|bundan (?:sonra|böyle)|bugünden itibaren",
+    dense="从现在起|从今天起|今后|以后|今後|これから|これからは|앞으로|이제부터|오늘부터",
+)
+"""It applies from this moment on."""
+
+CORRECTS: Final = regex(
+    r"^\W*(?:(?:hm+|oh|ah)\W+)?(?:(?:no )?(?:no|nope|nein|nö|ne|non|não|nie|nee|нет|hayır)\s*[,.;:—–-]|not quite|wrong"
+    r"|correction"
+    r"|actually|change of plans?|sorry, i|look closer|again:|falsch|eigentlich|pas tout à fait|en fait|en realidad"
+    r"|in realtà"
+    r"|na verdade|eigenlijk|właściwie|на самом деле|aslında)"
+    r"(?!\W*(?:i|we|ich|wir|je|yo|io|eu|ik|я|ben)(?:'ve|'m|'d| haven't| have| didn't| don't| am| was| can't| habe|"
+    r" hab|\b))"
+    r"|\b(?:i (?:meant|was (?:talking|referring|speaking|unclear)|said|mean)|you(?:'re| are)? (?:\w+ )?(?:mixed"
+    r"|mixing|confus\w{2,4}"
+    r"|misread|misunderst\w{2,4}|got (?:that|it) wrong|had it)|that(?:'s| is|'s not| isn't) (?:the wrong|not (?:how"
+    r"|what|the)|wrong|how)"
+    r"|isn't (?:how|what) we|whatever the \w+ (?:says|claims)|change of plans?|on second thought|scrap|forget (?:the"
+    r"|what)"
+    r"|not \w+ but|and not|instead|new rule|that was about|got (?:cut|changed|moved|raised|lowered))\b"
+    r"|\b(?:ich meinte|meinte ich|ich sprach|verwechsel\w{1,3}|stimmt (?:so )?nicht|nicht ganz|sondern"
+    r"|statt(?:dessen)?"
+    r"|je (?:parlais|voulais dire|disais)|tu confonds|vous confondez|c'est faux|et pas|pas le bon"
+    r"|dije|quise decir|me refería|hablaba|te (?:equivoc|confund)\w{1,6}|en lugar de|en vez de|y no"
+    r"|intendevo|volevo dire|parlavo|hai capito male|hai confuso|ti sbagli|invece|e non"
+    r"|(?:eu )?quis dizer|eu falei|falava|enganaste|você confundiu|te enganaste|está errado|em vez de|e não"
+    r"|ik bedoelde|ik had het over|je haalt|je vergist|klopt niet|in plaats van|en niet"
+    r"|chodziło mi|miał(?:em|am) na myśli|mówił(?:em|am) o|mylisz|pomyli\w{2,5}|a nie|zamiast"
+    r"|я (?:имел[а]? в виду|говорил[а]? про|говорил[а]? о)|ты (?:пере)?путал\w{0,3}|ты перепутал\w?|вы перепутали"
+    r"|неверно|а не|вместо"
+    r"|kastettim|kastetmiştim|bahsediyordum|demek istedi\w{1,3}|karıştır\w{2,8}|yanlış|değil|yerine)\b"
+    r"|^不对|^不是|^错了|搞混|搞错|我(?:说的|指的)是|而不是|改成|改到|^逆です|違います|違って|間違|ではなく(?:て)?"
+    r"|じゃなく"
+    r"|という意味|^아니(?:요|오)|틀렸|헷갈|말한 (?:건|것은)|말고|아니라",
+    re.IGNORECASE,
+)
+"""It corrects something."""
+
+BECAUSE: Final = words_of(
+    "because|since|so (?:i|we)|as (?:it|the|they|there|this|we)|so that|due to|owing to|on account of|given(?:"
+    " that)?|in view of"
+    "|seeing (?:that|how)|in order (?:to|that)|the reason|reason:|which means|that's why|that is why|therefore|for"
+    " that reason"
+    "|thanks to|considering",
+    "weil|da (?:das|die|der|es|wir|sonst)|denn|deshalb|deswegen|daher|wegen|damit|sodass|aufgrund|um",
+    "parce que?|car|puisque|comme|afin (?:de|que)|pour que|c'est pourquoi|grâce à|à cause de|vu que|étant donné",
+    "porque|ya que|puesto que|como|para que|debido a|dado que|por eso|gracias a|pues",
+    "perché|visto che|poiché|dato che|siccome|così|a causa di|quindi|affinché",
+    "porque|pois|já que|como|para que|devido a|dado que|por isso|uma vez que|visto que",
+    "omdat|want|aangezien|zodat|daarom|vanwege|doordat|gezien",
+    "bo|ponieważ|gdyż|dlatego|aby|żeby|ze względu na|skoro",
+    "потому что|так как|поскольку|чтобы|поэтому|из-за|ибо|ведь",
+    "çünkü|zira|için|diye|dolayı|yüzünden|nedeniyle|böylece",
+    dense="因为|由于|这样|以便|所以|因此|免得|ため|ので|から|なぜなら|때문|거든|니까|므로|위해|아서|어서",
+)
+"""It gives a reason."""
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
@@ -54,44 +122,15 @@ def asks(sentence: str) -> bool:
     return sentence.rstrip("\"'”*_) ").endswith(("?", "？", "؟"))
 
 
-def user_chooses(sentence: str) -> bool:
-    """Return whether a user's sentence chooses one of several options; the next step and today's are no choices."""
-    if asks(sentence) or (phrases.RECENT.search(sentence) and not phrases.LASTING.search(sentence)):
-        return False
-    if _has(sentence, _SETTLED_STEMS) and _SETTLED.search(sentence):
-        return True
-    return _has(sentence, _CHOICE_STEMS) and _USER_CHOOSES.search(sentence) is not None
-
-
 def corrects(sentence: str) -> bool:
     """Return whether a sentence may retract something."""
     return not asks(sentence) and _CORRECTING.search(sentence) is not None
 
 
-def assistant_decides(sentence: str) -> bool:
-    """Return whether an assistant's sentence settles how something is done; announcing the next look does not."""
-    if asks(sentence):
-        return False
-    decides = _settles(sentence) or any(
-        _has(sentence, stems) and pattern.search(sentence) for stems, pattern in _ASSISTANT_CHOOSES
-    )
-    if not decides:
-        reason = _has(sentence, _REASON_STEMS) and _FOR_A_REASON.search(sentence)
-        decides = bool(reason) and _WILL_DO.search(sentence) is not None
-    return decides and not (_TO_SOMEBODY.search(sentence) or phrases.HEARSAY.search(sentence))
-
-
-def _settles(sentence: str) -> bool:
-    """Return whether someone states a choice, or an action with its reason."""
-    if phrases.DECIDES.search(sentence):
-        return True
-    return phrases.BECAUSE.search(sentence) is not None and phrases.RESOLVES.search(sentence) is not None
-
-
 def says_why(sentence: str) -> bool:
     """Return whether a sentence gives a reason."""
     told = _has(sentence, _REASON_STEMS) and _WHY.search(sentence) is not None
-    return told or phrases.BECAUSE.search(sentence) is not None
+    return told or BECAUSE.search(sentence) is not None
 
 
 def goes_on(sentence: str) -> bool:
@@ -158,18 +197,6 @@ def _any(*words: str, start: str = r"(?<![\w./-])", end: str = r"(?![\w(])") -> 
 
 
 # Letters without which the pattern of that name cannot match.
-_SETTLED_STEMS = ("decided", "decision", "choice", "chose", "settled", "agreed", "opt", "ruled", "rejected")
-_CHOICE_STEMS = (
-    *("let's", "lets", " with", "option", "we ", "we'll", "i'll", "i will", "i'd", "i would", " is ", "choose", "pick"),
-    *("opt", "yes", "yeah", "yep", "sure", "ok", "perfect", "great", "please", "implement", "do ", "fix", "apply"),
-    *("address", "take"),
-)
-_USE_STEMS = ("us", "with", "switch", "stick", "keep", "kept", "prefer", "mov", "stay")
-_WAY_STEMS = (
-    *("approach", "way", "fix", "option", "solution", "choice", "strategy", "design", "plan", "place", "move", "idea"),
-    *("recommend", "decision", "better", "best", "simpler", "cleaner", "safer", "easier", "sense", "no need"),
-)
-_TURN_STEMS = ("instead", "for now", "until", "as is", "as-is", "unchanged", "approach", "way", "tack", "strategy")
 _REASON_STEMS = (
     *("instead", "rather than", "because", "since", "so ", "in order", "given", "pattern", "as ", "without", "for now"),
     *("no longer", "not to", "consistent", "to avoid", "to prevent", "to ensure", "to match", "to keep", "avoids"),
@@ -188,100 +215,6 @@ _CORRECTING = _any(
     "any ?more", "may", "can now", "feel free", "(?:is|it's) (?:fine|ok)", "allowed", "do(?:es not|esn't) apply",
     "go ahead", "actually", "(?:is|are) now", "correction", "on second thought", "instead",
 )  # fmt: skip
-_SETTLED = regex(
-    r"\b(?:decided|(?:the|my) (?:decision|choice) (?:is|was)|chose|chosen|settled on|agreed|opted (?:for|to)"
-    r"|opting for"
-    r"|ruled out|rejected)\b",
-    re.IGNORECASE,
-)
-_USER_CHOOSES = regex(
-    r"\blet'?s (?:also |just |rather |instead |first )*(?:go|do|use|implement|start|stick|keep|try|focus|make|add|move"
-    r"|switch|skip|leave|drop|remove|take|pick|choose|proceed|continue|put|call|rename|split|have|create|fix|merge)\b"
-    r"|\b(?:go(?:ing)?|went|stick|proceed|go ahead|move forward) with\b|\b(?:we|i)(?:'ll| will) (?:use|take|go|keep)\b"
-    r"|\b(?:implement|use|take|choose|pick|prefer|do|with|like) (?:the )?options? (?:\d|[a-d]\b)|^option \w\b"
-    r"|\bis (?:the )?(?:right|best|better|way to go|correct)\b.{0,20}\b(?:approach|way|option|choice|go)\b"
-    r"|\bi(?:'d| would) (?:rather|replace|go|pick|choose|use|do|keep|drop|remove|suggest|opt)\b"
-    r"|(?<!if )(?<!how )(?<!what )\bwe (?:should|need to)\b(?! now\b)"
-    r"|^(?:\w+,? ){0,3}(?<!if )(?<!how )(?<!what )we (?:could"
-    r"|can)\b"
-    r"|\bi (?:choose|pick|opt for)\b|\bi(?:'d| would) like to (?:use|do|go|take|proceed|choose)\b"
-    r"|^(?:yes|yeah|yep|sure|ok(?:ay)?|perfect|great)\b[,.! ]*(?:please |then |let'?s |go ahead and )*"
-    r"(?:do|proceed|go|use|cancel|book|change|update|upgrade|downgrade|keep|remove|make|apply|implement|add|fix"
-    r"|exchange|return|refund|send|charge|pay|switch|drop|commit|create|modify)\b"
-    r"|^please (?:go ahead|proceed|use)\b|^(?:implement|do|fix|apply|address|take) (?:#|all\b|both\b|\d)",
-    re.IGNORECASE,
-)
-_TO_SOMEBODY = regex(
-    r"\b(?:should|shall|could|would) (?:i|we) |^if you\b|\bwould you\b|\blet me know\b|\byou(?:'d| would) (?:like"
-    r"|prefer)"
-    r"|\bplease (?:confirm|provide|let|note|follow|check|try|reply|tell)\b|\bcontact(?:ing)?\b"
-    r"|\byou (?:can|could|may|might|need to|will need)\b|\bwant me to\b"
-    r"|\b(?:use|using)\s+(?:the |a |my )?[`'\"]?[\w-]+[`'\"]?\s+(?:tool|command|agent|skill|subagent)s?\b",
-    re.IGNORECASE,
-)
-_PARTS = "best|right|simplest|cleanest|correct|better|proper|easiest|safest|cleaner|simpler|only"
-_BEST = "best|right|simplest|cleanest|better|easiest|safest|cleaner|simpler"
-_WAYS = "approach|way|fix|option|solution|choice|strategy|design|plan|place|move|idea"
-_ASSISTANT_CHOOSES = (
-    (_SETTLED_STEMS, _SETTLED),
-    (
-        _USE_STEMS,
-        regex(
-            r"\b(?:i|we|let'?s)\b.{0,40}\b(?:use|using|go with|going with|went with|switch\w*|stick\w*|keep|kept"
-            r"|prefer)\b"
-            r".{0,200}\b(?:instead|rather than|because|since|for now|so that|to avoid|as it|as is)\b"
-            r"|\b(?:i|we)(?:'ll| will|'m going to|'re going to) (?:use|go with|stick with|stay with|switch to|keep)\b"
-            r"|\b(?:going|went) with\b|\bsticking with\b|\b(?:switching|switched|(?:i'm|we're) moving"
-            r"|i(?:'ve)? moved) (?:to|from)\b"
-            r"|^(?:using|use) .{2,80}\b(?:instead|rather than)\b|^switch(?:ing)? (?:to|from)\b|\bi'm using\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        _WAY_STEMS,
-        regex(
-            rf"\b(?:the|my|our|a) (?:(?:{_PARTS}) )?(?:{_WAYS}) (?:is|was|will be|would be|here is"
-            rf"|should be)(?: still| simply| just)? "
-            r"(?:not )?(?:to|that|in|at|option|using|only|`).{8,}"
-            rf"|\b(?:the|my|our) (?:{_BEST}) (?:{_WAYS})(?: for [\w `'./-]{{2,60}}?)?"
-            r" (?:is|was|will be|would be) .{4,}"
-            r"|^\W*(?:recommendation|decision|approach|recommended)\W{0,3}:\W{0,4}\w.{12,}"
-            r"|\b(?:the|my) fix(?: here)? is to\b|\bi(?:'d| would)? recommend (?:using|keeping|going|option|adding"
-            r"|removing)"
-            r"|\b(?:it's|it is|it would be|would be|is) (?:better|best|simpler|cleaner|safer|easier) to\b"
-            r"|\bmakes? (?:more |most )?sense to\b(?!.*\bwhat\b)|\b(?:no need for|there's no need to)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        _TURN_STEMS,
-        regex(
-            r"^instead of\b.{4,}|\binstead,? (?:i|we|let)\b"
-            r"|\bfor now,? (?:let me|let's|i'll|i will|we'll|we|skip|keep|use|just)\b"
-            r"|^(?:skip|keep|leave|option \w)\b.{3,}\b(?:until|for now|as[- ]is|unchanged)\b"
-            r"|^\W*option \w\b.{0,40}\bfor now\b"
-            r"|\b(?:try|take) (?:a different|another) (?:approach|way|tack|strategy)\b",
-            re.IGNORECASE,
-        ),
-    ),
-)
-_WILL_DO = regex(
-    r"\b(?:i'll|i will|i'm going to|let me|let's|we'll|we will|we should|i should|i need to|we need to|i can|we can)"
-    r"(?: (?:actually|just|simply|instead|also|now|first|then|not|only|therefore|keep it|try to))* "
-    r"(?:use|reuse|skip|keep|leave|revert|replace|convert|switch|stick|remove|drop|treat|store|follow|mirror|extract|"
-    r"split|create|add|make|put|take|refactor|delegate|change|move|rename|define|implement|rewrite|write|update|set|"
-    r"pass|return|wrap|apply|simplify|inline|avoid|restore|fix|clear|modify|adjust|include|exclude|combine|merge"
-    r"|undo)\b"
-    r"|^\W*(?:updated|changed|replaced|used|moved|renamed|converted|kept|removed|simplified)\b"
-    r"|^(?:should|need to|needs to) (?:use|be|set|return|check)\b",
-    re.IGNORECASE,
-)
-_FOR_A_REASON = regex(
-    r"\b(?:instead|rather than|because|since|so that|to avoid|in order to|given that|following the same"
-    r"|the same pattern|as (?:the|it|this|they|we|requested|you)|to prevent|without|so (?:it|they|we|the|this|i|both)"
-    r"|for now|no longer|not to|to ensure|consistent with|to match|to keep)\b",
-    re.IGNORECASE,
-)
 _WHY = _any(
     "because", "so that", "since", "due to", "the reason", "in order to", "this avoids", "that avoids", "to avoid",
     "this way", "that way", "this keeps", "otherwise", "which means", "therefore", "given (?:that|this)", "this means",

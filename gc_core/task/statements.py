@@ -14,9 +14,8 @@ import attrs
 from gc_core.summaries.fact_extraction import PASTE_TOKENS
 from gc_core.task import phrases as wording
 from gc_core.task.contradictions import meaning, withdrawn_among
-from gc_core.task.forms import Form
-from gc_core.task.stances import is_unadopted
-from gc_core.task.stated_rules import Sentence, sentences_in
+from gc_core.task.sentence_models import decision_margins
+from gc_core.task.stated_rules import Sentence, sentences_in, states_rule
 from gc_core.task.values import Decision, Reason
 from gc_core.task.withdrawals import Withdrawal, withdrawal_in
 from gc_core.values.items import Item
@@ -34,7 +33,6 @@ _NEAR = 400
 _MOST_QUESTIONS = 5
 _QUESTION_CHARS = 280
 _END_CHARS = 2_000
-_FEW_WORDS = 2
 
 _FENCED = regex(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FRAMEWORK = regex(
@@ -91,22 +89,19 @@ def without_code(text: str) -> str:
 
 def by_user(text: str, *, asked: bool = False) -> Said:
     """
-    Return what a user says, ``asked`` by the agent or not: a choice is a decision, unless it states a norm, or orders
-    how to work.
+    Return what a user says, ``asked`` by the agent or not.
+
+    What a user settles beyond the next step is a demand; a yes, or a choice for the step at hand, is neither.
     """
     demands: list[Sentence] = []
-    decisions, withdrawals, corrections, failures = [], [], [], []
-    sentences = sentences_in(text, asked=asked)
-    for sentence in sentences:
+    withdrawals, corrections, failures = [], [], []
+    for sentence in sentences_in(text, asked=asked):
         plain, form = wording.straight(sentence.text), sentence.form
         withdrawn = None if wording.asks(plain) else withdrawal_in(plain)
         if withdrawn is not None and not _without(demands, withdrawn):
             withdrawals.append(withdrawn)
         if withdrawn is not None:
-            demands += [sentence] if form is not None else []
-        elif wording.user_chooses(plain) and form not in {Form.NORM, Form.ORDER}:
-            if not is_unadopted(plain) and len(meaning(plain)) >= _FEW_WORDS:
-                decisions.append(sentence.text)
+            demands += [sentence] if form is not None and states_rule(withdrawn.instead) else []
         elif form is not None:
             demands.append(sentence)
         elif wording.corrects(plain):
@@ -115,10 +110,8 @@ def by_user(text: str, *, asked: bool = False) -> Said:
             failures.append(sentence.text)
     return Said(
         demands=_most_binding(demands),
-        decisions=tuple(decisions[:MOST_OF_A_KIND]),
         withdrawals=tuple(withdrawals),
         corrections=tuple(corrections),
-        reasons=tuple(_reasons([sentence.text for sentence in sentences], decisions)),
         failures=tuple(failures[:MOST_OF_A_KIND]),
     )
 
@@ -141,7 +134,8 @@ def by_assistant(text: str) -> Said:
     """Return what an assistant says, outside code."""
     sentences = wording.sentences_of(without_code(text))
     plain = [(each, wording.straight(each)) for each in sentences]
-    decisions = [each for each, words in plain if wording.assistant_decides(words)]
+    margins = decision_margins(sentences)
+    decisions = [each for each, margin in zip(sentences, margins, strict=True) if margin > 0]
     fixes = [each for each, words in plain if wording.tells_fix(words)]
     failures = [each for each, words in plain if wording.tells_failure(words) and each not in fixes]
     return Said(

@@ -1,8 +1,8 @@
 """
-What a sentence shows of being a rule or not: its words, their parts, its cues, and what stands beside it.
+What a sentence shows of what it is: its words, their parts, its form, and what stands beside it.
 
-A feature is a short text, of which only the hash is used. Nobody wrote down which features speak for a rule: that is
-learned from labelled messages (``benchmarks.rule_model``). Linear in the length of the sentence.
+A feature is a short text, of which only the hash is used. Nobody wrote down which features speak for a rule or a
+decision: that is learned from labelled messages (``benchmarks.sentence_models``). Linear in the length of the sentence.
 """
 
 from __future__ import annotations
@@ -13,29 +13,40 @@ from zlib import crc32
 
 import attrs
 
-from gc_core.task.rule_cues import CUES, cues_of
 from gc_core.values.patterns import regex
 
 MOST_TOKENS = 60
 """The most tokens of a sentence that are read."""
 
+_NAME = regex(
+    r"`[^`\n]{1,80}`|\bhttps?://\S+|(?<!\w)[~.]{0,2}/(?:[\w.@-]+/?)+|[\w.@-]+/(?:[\w.@-]+/|[\w@-]+\.)[\w./@-]*|\b[\w-]+\.(?:[a-z]{1,4}|[a-z]{1,4}\d)\b(?!\.)"
+    r"|\b\w*(?:_\w+)+(?:\(\))?|\b[a-z]+(?:[A-Z][a-z]+)+(?:\(\))?|\b\w+\(\)|(?<!\w)--?[a-z][\w-]*"
+)
+"""A path, an address or a name in code: which one it is says nothing."""
+
+_NUMBER = regex(r"\d+(?:[.,:]\d+)*")
 _WORD = regex(
-    r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:'[^\W\d_]+)*|[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]"
+    r"⌘|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:'[^\W\d_]+)*|[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]"
     r"|\d+|[^\w\s]"
 )
 _DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _MARK = regex(r"[^\w\s]")
-_PARTS = (3, 4, 5)
+_PARTS = (4, 5)
 """The lengths of the parts of words, in letters."""
 
 _DENSE_PARTS = (2, 3, 4)
 _SHORTEST = 3
+_STEM = 4
+"""The letters of a word that its stem has: endings hide that two words stand together."""
+
+_APART = 3
+"""How far apart two words may be that count together."""
+
 _BESIDE = 8
 """The tokens of a neighbouring sentence that are read."""
 
 _SENTENCES, _PLACES = 4, 2
 _START = 6
-_SIDES = ("", "before ", "after ")
 
 
 @attrs.frozen
@@ -44,38 +55,31 @@ class Reading:
 
     text: str
     tokens: tuple[str, ...]
-    cues: tuple[str, ...]
 
     @classmethod
     def of(cls, sentence: str) -> Reading:
         """Read a sentence."""
         plain = sentence.replace("’", "'")
-        return cls(plain, tuple(_WORD.findall(plain.lower())[:MOST_TOKENS]), tuple(cues_of(plain)))
+        words = _NUMBER.sub("0", _NAME.sub(" ⌘ ", plain))
+        return cls(plain, tuple(_WORD.findall(words.lower())[:MOST_TOKENS]))
 
 
-def hashes_of(sentences: Sequence[str], buckets: int) -> list[frozenset[int]]:
-    """Return the hashes of the features of each sentence of a message, below ``buckets``."""
+def hashes_of(sentences: Sequence[str]) -> list[frozenset[int]]:
+    """Return the hashes of the features of each sentence of a message, of 32 bits each."""
     readings = [Reading.of(sentence) for sentence in sentences]
-    return [
-        frozenset(_hash(feature, buckets) for feature in _features(readings, place)) for place in range(len(readings))
-    ]
+    return [frozenset(map(_hash, _features(readings, place))) for place in range(len(readings))]
 
 
-def cue_hashes(buckets: int) -> frozenset[int]:
-    """Return the hashes of the features that are cues."""
-    return frozenset(_hash(f"{side}cue {cue}", buckets) for side in _SIDES for cue in CUES)
-
-
-def _hash(feature: str, buckets: int) -> int:
-    return crc32(feature.encode("utf-8", "surrogatepass")) % buckets
+def _hash(feature: str) -> int:
+    return crc32(feature.encode("utf-8", "surrogatepass"))
 
 
 def _features(readings: Sequence[Reading], place: int) -> Iterator[str]:
     reading = readings[place]
     yield from _of_words(reading.tokens)
+    yield from _of_stems(reading.tokens)
     yield from _of_dense(reading.text)
     yield from _of_form(reading)
-    yield from (f"cue {cue}" for cue in reading.cues)
     yield f"place {min(place, _PLACES)} {min(len(readings), _SENTENCES)}"
     yield from _beside("before", readings[place - 1] if place else None)
     yield from _beside("after", readings[place + 1] if place + 1 < len(readings) else None)
@@ -91,6 +95,13 @@ def _of_words(tokens: Sequence[str]) -> Iterator[str]:
             whole = f"^{word}$"
             for size in _PARTS:
                 yield from (f"~{whole[at : at + size]}" for at in range(len(whole) - size + 1))
+
+
+def _of_stems(tokens: Sequence[str]) -> Iterator[str]:
+    """Yield stems that stand together, or near each other."""
+    stems = [token[:_STEM] for token in tokens]
+    for apart in range(1, _APART + 1):
+        yield from (f"={one} {apart} {two}" for one, two in zip(stems, stems[apart:], strict=False))
 
 
 def _of_dense(text: str) -> Iterator[str]:
@@ -122,7 +133,4 @@ def _beside(side: str, reading: Reading | None) -> Iterator[str]:
     if reading is None:
         yield side
         return
-    tokens = reading.tokens[:_BESIDE]
-    yield from (f"{side} {token}" for token in tokens)
-    yield from (f"{side} {one} {two}" for one, two in itertools.pairwise(tokens))
-    yield from (f"{side} cue {cue}" for cue in reading.cues)
+    yield from (f"{side} {token}" for token in reading.tokens[:_BESIDE])

@@ -27,6 +27,9 @@ MOST_THOUGHTS: Final = 12
 MOST_OF_A_KIND: Final = 12
 """The most demands, decisions or failures from one text."""
 
+REASONED: Final = -1.5
+"""The margin from which an assistant's sentence that gives a reason is a decision."""
+
 _NEAR = 400
 """The characters around a decision that may contain its reasons."""
 
@@ -135,7 +138,7 @@ def by_assistant(text: str) -> Said:
     sentences = wording.sentences_of(without_code(text))
     plain = [(each, wording.straight(each)) for each in sentences]
     margins = decision_margins(sentences)
-    decisions = [each for each, margin in zip(sentences, margins, strict=True) if margin > 0]
+    decisions = [each for (each, words), margin in zip(plain, margins, strict=True) if _settles(words, margin)]
     fixes = [each for each, words in plain if wording.tells_fix(words)]
     failures = [each for each, words in plain if wording.tells_failure(words) and each not in fixes]
     return Said(
@@ -145,6 +148,11 @@ def by_assistant(text: str) -> Said:
         fixes=tuple(fixes[:MOST_OF_A_KIND]),
         successes=tuple(each for each, words in plain if wording.tells_success(words)),
     )
+
+
+def _settles(sentence: str, margin: float) -> bool:
+    """Return whether a sentence settles something: one that says why has to look less like it."""
+    return margin > 0 or (margin > REASONED and wording.says_why(sentence))
 
 
 def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str]:

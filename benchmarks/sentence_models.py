@@ -47,8 +47,11 @@ FORMS: Final = {
     "fact": Form.STATEMENT,
 }
 
-LIGHTER: Final = {"pair": 0.5, "en_second": 0.5, "world_second": 0.5}
-"""What counts less, by kind or part: bare statements, and near misses of each other, which users rarely put so."""
+COUNTS: Final = {"pair": 0.5, "en_second": 0.5, "world_second": 0.5, "direct": 2.0, "plain": 2.0}
+"""
+How much some messages count, by kind or part: near misses of each other, which users rarely put so, less; what is said
+in so many words every day more, or the near misses would teach that "never" is said of what is no rule.
+"""
 
 FEWEST: Final = 3
 """The sentences in which a feature has to be to have a weight."""
@@ -169,7 +172,7 @@ class Rows:
                 ends.append(len(columns))
         every = [(one, kind) for one in given for kind in one.classes]
         features = csr_matrix((np.ones(len(columns), dtype=np.float32), columns, ends), (len(every), 1 << bits))
-        counts = [LIGHTER.get(one.kind, LIGHTER.get(one.part, 1.0)) for one, _ in every]
+        counts = [COUNTS.get(one.kind, COUNTS.get(one.part, 1.0)) for one, _ in every]
         parts = np.array([one.part for one, _ in every], dtype=object)
         return cls(features, np.array([kind for _, kind in every]), np.array(counts), parts)
 

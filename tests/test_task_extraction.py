@@ -188,7 +188,7 @@ CONTRADICTED = [
 COMPATIBLE = [
     ("Never edit src/a.py.", "Never edit src/b.py."),
     ("Use pytest for tests.", "Use mypy for types."),
-    ("The function must be fast.", "The function must be documented."),
+    ("Endpoints must be fast.", "Endpoints must be documented."),
     ("Never commit to main.", "Always write a commit message."),
     ("Never drop Postgres tables.", "Use SQLite instead of Postgres for the cache."),
     ("The timeout must be 30 seconds.", "The retry limit must be 5."),
@@ -295,7 +295,7 @@ CHOICES = [
     "I'll skip this refactoring as the current code is clear.",
     "I decided to use Redis for the sessions.",
     "Going with SQLite here, since one process writes.",
-    "Decision: the index is built at night.",
+    "Decision: the index stays on disk.",
     "We'll keep the old parser for now; the new one can't read the archive.",
     "Ich nehme die zweite Variante, weil sie ohne Migration auskommt.",
     "我决定把缓存放在客户端，因为服务器没有内存了。",

@@ -28,7 +28,8 @@ _STOP = frozenset(
         *("please", "also", "still", "too", "very", "really", "always", "never", "not", "no", "only", "ever"),
         *("any", "all", "every", "each", "some", "don't", "dont", "doesn't", "can't", "cannot", "won't"),
         *("shouldn't", "avoid", "ensure", "sure", "make", "need", "needs", "want", "wants", "let's", "lets", "let"),
-        *("i'll", "we'll", "actually", "instead", "rather", "longer", "again", "anymore", "decided", "decision"),
+        *("i'd", "i'm", "i've", "we'd", "we've", "i'll", "we'll", "wrong", "actually", "instead", "rather", "longer"),
+        *("again", "anymore", "decided", "decision"),
         *("decide", "chose", "chosen", "settled", "agreed", "going", "go", "went", "ahead", "use", "using", "used"),
         *("prefer", "keep", "because", "since", "second", "thought", "sorry", "correction", "mind", "changed"),
         *("wait", "allowed", "fine", "okay", "ok", "free", "feel", "required", "require", "requires", "forbidden"),
@@ -325,7 +326,8 @@ def _replaces(new: Subject, old: Subject) -> bool:
         if not dropped <= old.words or old.negative:
             continue
         others = any(is_among(word, new.words) for word in old.words - dropped)
-        if dropped & old.chosen or others or _FEW * len(dropped) >= len(old.words):
+        chosen = any(not word.isdigit() for word in dropped & old.chosen)  # "not 20" is said of any number
+        if chosen or others or _FEW * len(dropped) >= len(old.words):
             return True
     return False
 
@@ -385,12 +387,11 @@ def _turns_round(new: Subject, old: Subject) -> float:
 
 
 def _corrects(new: Subject, old: Subject) -> float:
-    if not new.corrects or are_elsewhere(new, old):
+    if not new.corrects or are_elsewhere(new, old) or _of_other_things(new, old) or are_of_one_mould(new, old):
         return 0.0
     both, shared = new.words | old.words, len(new.words & old.words)
     alike, overlap = shared / len(both) if both else 0.0, shared / len(new.words) if new.words else 0.0
-    likely = alike >= _HALF or (shared >= _FEW and overlap >= _NEAR)
-    if likely and not _of_other_things(new, old) and not are_of_one_mould(new, old):
+    if alike >= _HALF or (shared >= _FEW and overlap >= _NEAR):
         return 0.7 * alike if alike >= _HALF else 0.6 * overlap
     chosen = len(new.chosen & old.chosen)
     if chosen and chosen / len(new.chosen) >= _HALF and not old.negative:

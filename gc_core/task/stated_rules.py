@@ -23,6 +23,9 @@ MOST_ANSWER = 12
 STATEMENT_CHARS = 240
 """The most characters of a mere statement."""
 
+QUESTION = 2.0
+"""The margin above which a question is a rule: few are ("Could you always use tabs?")."""
+
 
 @attrs.frozen
 class Sentence:
@@ -45,7 +48,7 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     states = not (asked and len(text.split()) <= MOST_ANSWER) and len(every) <= MOST_SENTENCES
     sentences = [each for each in every if quotations.GONE not in each]
     return [
-        Sentence(each, _form_in(each, states=states and each not in beside) if margin > 0 else None)
+        Sentence(each, _form_in(each, states=states and each not in beside) if _is_rule(each, margin) else None)
         for each, margin in zip(sentences, rule_margins(sentences), strict=True)
     ]
 
@@ -53,6 +56,10 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
 def states_rule(clause: str) -> bool:
     """Return whether a clause is a rule by itself."""
     return bool(clause) and rule_margins([clause])[0] > 0
+
+
+def _is_rule(sentence: str, margin: float) -> bool:
+    return margin > (QUESTION if wording.asks(sentence) else 0)
 
 
 def _form_in(sentence: str, *, states: bool) -> Form | None:

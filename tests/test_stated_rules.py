@@ -27,9 +27,8 @@ def share(values):
     ("half", "floor"),
     [
         ("tune", 0.97),
-        ("fifth unseen", 0.93),
-        ("sixth unseen", 0.9),
-        ("seventh unseen", 0.94),
+        ("eighth unseen", 0.91),
+        ("ninth unseen", 0.94),
     ],
 )
 def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
@@ -41,9 +40,8 @@ def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
     ("half", "floor"),
     [
         ("tune", 0.97),
-        ("fifth unseen", 0.84),
-        ("sixth unseen", 0.77),
-        ("seventh unseen", 0.88),
+        ("eighth unseen", 0.83),
+        ("ninth unseen", 0.88),
     ],
 )
 def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
@@ -175,7 +173,7 @@ def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
     assert stated([*others, old, new]) == [*others, new]
 
 
-@pytest.mark.parametrize("half", ["fifth unseen", "seventh unseen"])
+@pytest.mark.parametrize("half", ["eighth unseen", "ninth unseen"])
 def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
     require_corpus()
     found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))

@@ -169,7 +169,7 @@ def test_so_is_every_circle_that_the_guard_was_not_tuned_by(start):
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 10_000, 500))
 def test_no_one_of_ten_thousand_honest_sessions_is_ended_and_hardly_one_is_noticed(start):
-    """Three polls within four seconds look like a circle: of all ten thousand one session is warned once."""
+    """Three polls within four seconds look like a circle: of all ten thousand, seed 8780 is warned once."""
     played_seeds = [played(honest(seed)[1]) for seed in range(start, start + 500)]
     assert [ended for _, ended in played_seeds if ended is not None] == []
-    assert sum(len(told) for told, _ in played_seeds) <= 1
+    assert sum(len(told) for told, _ in played_seeds) <= (start == 8_500)

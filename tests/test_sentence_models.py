@@ -11,7 +11,8 @@ from gc_core.task.forms import Form, form_of
 from gc_core.task.sentence_features import hashes_of
 from gc_core.task.sentence_models import LinearModel, decision_margins, form_scores, rule_margins
 
-TEXTS = st.lists(st.text(max_size=300), max_size=6)
+LETTERS = st.characters(exclude_categories=()) | st.sampled_from("aA1 ./_-`’タ규")
+TEXTS = st.lists(st.text(LETTERS, max_size=300), max_size=6)
 
 
 @pytest.mark.parametrize(("name", "classes"), [("rules", 1), ("decisions", 1), ("forms", len(Form))])
@@ -48,7 +49,7 @@ def test_any_text_has_a_score_for_every_form_and_is_of_the_likeliest(text):
     assert scores[form_of(text)] == max(scores)
 
 
-@given(st.text(max_size=300))
+@given(st.text(alphabet="don'’t use ", max_size=60))
 def test_apostrophes_of_either_kind_are_one(text):
     assert hashes_of([text.replace("'", "’")]) == hashes_of([text.replace("’", "'")])
 

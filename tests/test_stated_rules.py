@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from benchmarks.stated_rules import is_known, rows, sessions_of, standing, stated, wordings
 from gc_core.relevance.reruns import does_again
 from gc_core.task.forms import Form, form_of
+from gc_core.task.phrases import sentences_of
+from gc_core.task.quotations import own_sentences
 from gc_core.task.stated_rules import sentences_in
 from tests.support.corpus import require_corpus
 
@@ -51,7 +53,7 @@ def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
 
 @pytest.mark.parametrize(
     ("kind", "most"),
-    [("one-time request", 0.1), ("pasted", 0.1), ("small talk", 0.12), ("status", 0.1), ("answer", 0.2)],
+    [("one-time request", 0.1), ("pasted", 0.15), ("small talk", 0.12), ("status", 0.1), ("answer", 0.2)],
 )
 def test_what_lays_nothing_down_is_mostly_left_out(kind, most):
     texts = [row["text"] for row in SENTENCES if row["kind"] == kind]
@@ -259,6 +261,25 @@ def test_what_is_of_the_moment_is_hardly_ever_a_rule():
 )
 def test_the_words_of_others_are_not_rules_of_the_user(text):
     assert [each for each in sentences_in(text) if each.form is not None] == []
+
+
+OWN = [
+    'Say "client" and never write "customer" in the UI.',
+    "Never link to the old docs at https://old.example.",
+    "Always run the log rotation at 02:00.",
+    "Logs: always JSON, never plain text.",
+    "Never edit the README: it is generated.",
+    "Git: never force-push to main.",
+    "Make 3 copies of every backup, always.",
+    "Warning: never touch the prod database.",
+    "Step 2 must always run before step 3.",
+    "Data: always in /srv/data.\nDate: always ISO 8601.\nNever commit secrets.",
+]
+
+
+@pytest.mark.parametrize("text", OWN)
+def test_a_word_in_quotation_marks_or_before_a_colon_makes_no_quotation(text):
+    assert own_sentences(text) == [sentence for line in text.split("\n") for sentence in sentences_of(line)]
 
 
 def test_a_short_answer_to_a_question_of_the_agent_states_nothing():

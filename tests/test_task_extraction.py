@@ -21,7 +21,6 @@ from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.messages import openai_sessions_strategy
 
 GATED = [
-    (wording._REASON_STEMS, wording._WHY),
     (wording._FAILURE_STEMS, wording._FAILS),
     (wording._SUCCESS_STEMS, wording._WORKS),
 ]
@@ -193,7 +192,7 @@ COMPATIBLE = [
     ("Never drop Postgres tables.", "Use SQLite instead of Postgres for the cache."),
     ("The timeout must be 30 seconds.", "The retry limit must be 5."),
     ("You must not log passwords.", "You must not log tokens."),
-    ("Only fix issue 12.", "Only fix issue 13."),
+    ("Only Ana may sign invoices.", "Only Ben may sign contracts."),
     ("Use port 8080 for the web server.", "Use port 5432 for the database."),
     ("All code must be in src/.", "All tests must be in tests/."),
 ]
@@ -308,6 +307,8 @@ NO_CHOICES = [
     "The plan is well-structured.",
     "The choice is yours until the dawn.",
     "I've updated both files.",
+    "Shall I use SQLite because it needs no server?",
+    "Should I go with Redis instead of Postgres because it is faster?",
 ]
 
 

@@ -187,7 +187,7 @@ def subject_of(text: str) -> Subject:
         no_longer=bool(_NO_LONGER.search(plain)),
         permits=bool(_PERMITTED.search(plain)),
         corrects=bool(_CORRECTS.search(plain) or phrases.LASTING.search(plain) or phrases.CORRECTS.search(plain)),
-        opening=opening_of(plain),
+        opening=opening_of(text),
         skeleton=skeleton,
         numbers=numbers,
     )

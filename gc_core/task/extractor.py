@@ -12,8 +12,7 @@ from gc_core.relevance.reruns import repeats
 from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, arguments_of, first_line
 from gc_core.summaries.call_outcomes import NO_RESULT
 from gc_core.task import named_records as named
-from gc_core.task import phrases as wording
-from gc_core.task import plans
+from gc_core.task import phrases, plans
 from gc_core.task import statements as said
 from gc_core.task import touched_files as touched
 from gc_core.task.contradictions import meaning
@@ -328,7 +327,7 @@ class _Walk:
         for sentence in fixes:
             key = self._meant(sentence, item.turn)
             if key is None:
-                if wording.names_error(sentence):
+                if phrases.names_error(sentence):
                     resolution = Resolution(text=sentence, item=item.id, said=True)
                     self.draft.fail(ErrorPattern(text=sentence, item=item.id, turn=item.turn, resolution=resolution))
                 continue
@@ -356,7 +355,7 @@ class _Walk:
             shared = len(words & meaning(error.text)) + len((words & meaning(error.asked)) if error.asked else ())
             if shared >= most:
                 best, most = key, shared
-        if best is not None or wording.names_error(sentence):
+        if best is not None or phrases.names_error(sentence):
             return best
         newest = next(reversed(self.draft.errors), None)
         if newest is None:

@@ -72,32 +72,32 @@ class Opening:
         words: All its words, in lower case, without words that only mark a change.
         lead: The significant words before the first word that introduces something.
         is_dense: It is written without blanks.
-        begins_with_subject: It says how something is; orders, preferences and corrections begin with other words.
+        lays_down: It says how something is or has to be: its form is a norm or a statement.
 
     """
 
     words: tuple[str, ...]
     lead: frozenset[str]
     is_dense: bool
-    begins_with_subject: bool
+    lays_down: bool
 
 
 @functools.lru_cache(maxsize=4_096)
 def opening_of(text: str) -> Opening:
     """Return the opening of a sentence; linear, and cached."""
-    plain = _CUES.sub("", phrases.LASTING.sub("", text.replace("’", "'"))).strip()
+    plain = _CUES.sub("", phrases.LASTING.sub("", text.replace("’", "'").replace("`", ""))).strip()
     words = tuple(word.lower().rstrip(".:/'-").removesuffix("'s") for word in _WORD.findall(plain))
     return Opening(
         words=words,
         lead=frozenset(_lead(words)),
         is_dense=_DENSE.search(plain) is not None,
-        begins_with_subject=form_of(text) in {Form.NORM, Form.STATEMENT},
+        lays_down=form_of(text) in {Form.NORM, Form.STATEMENT},
     )
 
 
 def are_of_other_things(new: Opening, old: Opening) -> bool:
     """Return whether each begins with what the other does not mention."""
-    if not new.lead or not old.lead or new.is_dense or old.is_dense or not new.begins_with_subject:
+    if not new.lead or not old.lead or new.is_dense or old.is_dense or not new.lays_down:
         return False
     return not _shares(new.lead, old.words) and not _shares(old.lead, new.words)
 

@@ -129,8 +129,7 @@ def corrects(sentence: str) -> bool:
 
 def says_why(sentence: str) -> bool:
     """Return whether a sentence gives a reason."""
-    told = _has(sentence, _REASON_STEMS) and _WHY.search(sentence) is not None
-    return told or BECAUSE.search(sentence) is not None
+    return _WHY.search(sentence) is not None or BECAUSE.search(sentence) is not None
 
 
 def goes_on(sentence: str) -> bool:
@@ -197,11 +196,6 @@ def _any(*words: str, start: str = r"(?<![\w./-])", end: str = r"(?![\w(])") -> 
 
 
 # Letters without which the pattern of that name cannot match.
-_REASON_STEMS = (
-    *("instead", "rather than", "because", "since", "so ", "in order", "given", "pattern", "as ", "without", "for now"),
-    *("no longer", "not to", "consistent", "to avoid", "to prevent", "to ensure", "to match", "to keep", "avoids"),
-    *("due to", "reason", " way", "keeps", "otherwise", "means", "therefore", "thus", "hence", "this makes"),
-)
 _FAILURE_STEMS = (
     *("fail", "issue", "problem", "bug", "cause", "error", "culprit", "broken", "crash", "wrong", "missing"),
     *("incorrect", "found", "work", "availab", "enough", "stuck", "timed out", "unable", "not able", "complain"),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gc_core.task import phrases as wording
+from gc_core.task import phrases
 from gc_core.values.patterns import regex
 
 _QUOTED_WORDS, _QUOTED_LETTERS = 4, 8
@@ -20,31 +20,46 @@ GONE: Final = "\ufffc"
 """Replaces a passage of someone else's words."""
 
 _DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_PASSAGE = regex(r'"[^"\n]{12,2000}"|“[^”]{12,2000}”|„[^“”]{12,2000}[“”]|«[^»]{12,2000}»|[「『][^」』]{6,2000}[」』]')
+_PASSAGE = regex(
+    r'"[^"\n]{1,2000}"|“[^“”]{1,2000}”|„[^„“”]{1,2000}[“”]|«[^«»]{1,2000}»|[「『][^「『」』]{1,2000}[」』]'
+)
+_ORDERS = (
+    r"(?:please|never|always|don't|do not|only|no|use|keep|bitte|nie|immer|nur|kein|jamais|toujours|ne|nunca|siempre"
+    r"|solo|sempre|mai|só|nooit|altijd|alleen|nigdy|zawsze|tylko|никогда|всегда|только|asla|daima|hep)\b"
+    r"|[请总从只不必]|いつも|必ず|절대|항상"
+)
+"""A sentence that begins so is an order, and no label or line of a machine."""
+
 _MACHINE = regex(
     r"\s*(?:[<>]|\"[\w-]+\":|hint:|\[?\d{1,2}:\d{2}(?::\d{2})?\]?\s|\d{4}-\d\d-\d\d[T ]"
     r"|(?:npm|yarn|pip|git|gcc|make|cargo|error|warn(?:ing)?|info|debug|fatal|traceback|exception)\b\W*(?:WARN|ERR"
-    r"|[:\[(!]| \d)"
+    rf"|[\[(!]|:(?!\s*(?:{_ORDERS})))"
     r"|Traceback\b|(?:FATAL|FEHLER|ERREUR|ERRO|ERRORE|FOUT|BŁĄD|ОШИБКА|HATA|LÍNEA|LIGNE|ZEILE|LINE|DETAIL"
     r"|HINT)(?: \d+)?: "
     r"|(?:art\.|§|clause|section|article|abschnitt|artikel|artículo|articolo|artigo"
-    r"|step|schritt|étape|paso|passo|stap|krok|шаг|adım) ?\d+(?:[.: ]| -)(?! (?:is|are|has|must)\b)"
+    r"|step|schritt|étape|paso|passo|stap|krok|шаг|adım) ?\d+(?:[.: ]| -)"
+    r"(?! ?(?:is|are|has|must|may|can|should|never|always)\b)"
     r"|(?:внимание|dikkat|uwaga|achtung|attenzione|atención|atenção|let op)!"
     r"|File \"|at [\w.$<>]+ ?\(|[+-]{3} |@@ |\$ |//|[│┃➜❯]|-\w, --\w|[\w-]+: ['\"]|\w+\.\.\w+\s)",
     re.IGNORECASE,
 )
-_SETTING_LINE = regex(r"[ \t]{1,16}[a-z][\w.-]*: \S")
+_SETTING_LINE = regex(r"[ \t]{1,16}[a-z][\w.-]{0,60}: (?:\S{1,200}\s*$|['\"])")
 _HEADER = regex(
     r"(?:from|to|cc|subject|date|von|an|betreff|datum|de|à|objet|para|asunto|fecha|da|a|oggetto|assunto|data|van|aan"
     r"|onderwerp|od|do|temat|от|кому|тема|дата|kimden|kime|konu|发件人|收件人|主题|差出人|宛先|件名|보낸 사람"
     r"|받는 사람|제목)"
-    r"\s?[:：]\s*\S",
+    rf"\s?[:：](?!\s*(?:{_ORDERS}))\s*\S",
     re.IGNORECASE,
 )
 """A line at the head of a letter; two of them begin one."""
-_LABEL = regex(rf"^[^:：]{{1,{_LABEL_CHARS}}}[:：]\s*")
+_LABEL = regex(
+    rf"^(?!\W*(?:{_ORDERS})|\W*(?:error )?(?:logs|docs|messages|mails|e-mails|letters|articles):)"
+    rf"[^:：]{{1,{_LABEL_CHARS}}}(?::(?=\s|$)|：)\s*",
+    re.IGNORECASE,
+)
+"""What stands before a colon; an order is no label, nor is a plural, which says what a rule is about."""
 
-_SOURCE: Final = wording.words_of(
+_SOURCE: Final = phrases.words_of(
     r"read ?me|guide(?:line)?s?|manual|handbook|excerpt|extract|section|licen[cs]e|terms(?: of \w+)?|rfc(?: \d+)?"
     r"|spec"
     r"|quote[ds]?|verbatim|log|logs|output|trace(?:back)?|stack ?trace|console|terminal|stderr|stdout|error(?:"
@@ -68,14 +83,14 @@ _SOURCE: Final = wording.words_of(
 )
 """A label that names the source of the words after it."""
 
-_NOTICE: Final = wording.words_of(
+_NOTICE: Final = phrases.words_of(
     "sent|posted|forwarded|pasted|copied|announcement|bekanntmachung|hausordnung|satzung|règlement|avis|aviso|reglamento|avviso|regolamento"
     "|regulamento|huisregels|reglement|regulamin|ogłoszenie|объявление|уведомление|устав|duyuru|yönetmelik",
     dense="通知|公告|通告|守则|お知らせ|通達|掲示|공지|안내|공고",
 )
 """A label of what others sent or put up."""
 
-_LAYS_DOWN: Final = wording.words_of(
+_LAYS_DOWN: Final = phrases.words_of(
     "rules?|reminder|remember|important|correction|note to self|our (?:guide|policy|rule|convention)s?|we|my",
     "regeln?|wichtig|règles?|important|reglas?|importante|regol[ae]|regras?|regels?|belangrijk|zasad[ay]|ważne"
     "|правил\\w"
@@ -91,9 +106,15 @@ def own_words(text: str) -> str:
     return "\n".join(_own_lines(marked.split("\n")))
 
 
-def own_sentences(text: str) -> tuple[str, ...]:
+def own_sentences(text: str) -> list[str]:
     """Return the sentences of a user's own words, without those that hold a quotation; linear."""
-    return tuple(each for each in wording.sentences_of(own_words(text)) if GONE not in each)
+    return [each for each in phrases.sentences_of(own_words(text)) if GONE not in each]
+
+
+def sentences_beside(text: str) -> frozenset[str]:
+    """Return the sentences on a line that also holds a quotation; linear."""
+    lines = (line for line in own_words(text).split("\n") if GONE in line)
+    return frozenset(each for line in lines for each in phrases.sentences_of(line))
 
 
 def _is_passage(quotation: str) -> bool:

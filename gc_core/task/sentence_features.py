@@ -7,7 +7,7 @@ decision: that is learned from labelled messages (``benchmarks.sentence_models``
 
 from __future__ import annotations
 
-import itertools
+import functools
 from collections.abc import Iterator, Sequence
 from zlib import crc32
 
@@ -50,61 +50,81 @@ _BESIDE = 8
 
 _SENTENCES, _PLACES = 4, 2
 _START = 6
+_BEGINS, _ENDS, _BEFORE, _AFTER = 1, 2, 3, 4
+_MIX, _BITS = 0x9E3779B1, (1 << 32) - 1
+"""An odd number whose bits are spread, which mixes hashes; and the bits of one."""
 
 
 @attrs.frozen
 class Reading:
-    """A sentence as its features are read from it."""
+    """A sentence as its features are read from it, with the hashes of its tokens and of their stems."""
 
     text: str
     tokens: tuple[str, ...]
+    hashes: tuple[int, ...]
+    stems: tuple[int, ...]
 
     @classmethod
     def of(cls, sentence: str) -> Reading:
         """Read a sentence."""
         plain = sentence.replace("’", "'")
         words = _NUMBER.sub("0", _NAME.sub(" ⌘ ", plain))
-        return cls(plain, tuple(_WORD.findall(words.lower())[:MOST_TOKENS]))
+        tokens = tuple(_WORD.findall(words.lower())[:MOST_TOKENS])
+        return cls(plain, tokens, tuple(map(_hash, tokens)), tuple(_hash(f"={token[:_STEM]}") for token in tokens))
 
 
 def hashes_of(sentences: Sequence[str]) -> list[frozenset[int]]:
     """Return the hashes of the features of each sentence of a message, of 32 bits each."""
     readings = [Reading.of(sentence) for sentence in sentences]
-    return [frozenset(map(_hash, _features(readings, place))) for place in range(len(readings))]
+    return [frozenset(_features(readings, place)) for place in range(len(readings))]
 
 
+@functools.lru_cache(maxsize=16_384)
 def _hash(feature: str) -> int:
     return crc32(feature.encode("utf-8", "surrogatepass"))
 
 
-def _features(readings: Sequence[Reading], place: int) -> Iterator[str]:
+def _features(readings: Sequence[Reading], place: int) -> Iterator[int]:
     reading = readings[place]
-    yield from _of_words(reading.tokens)
-    yield from _of_stems(reading.tokens)
-    yield from _of_dense(reading.text)
-    yield from _of_form(reading)
-    yield f"place {min(place, _PLACES)} {min(len(readings), _SENTENCES)}"
-    yield from _beside("before", readings[place - 1] if place else None)
-    yield from _beside("after", readings[place + 1] if place + 1 < len(readings) else None)
+    yield from _of_words(reading)
+    yield from _of_stems(reading.stems)
+    yield from map(_hash, _of_dense(reading.text))
+    yield from map(_hash, _of_form(reading))
+    yield _hash(f"place {min(place, _PLACES)} {min(len(readings), _SENTENCES)}")
+    yield from _beside(_BEFORE, readings[place - 1] if place else None)
+    yield from _beside(_AFTER, readings[place + 1] if place + 1 < len(readings) else None)
 
 
-def _of_words(tokens: Sequence[str]) -> Iterator[str]:
-    yield from tokens
-    framed = ("<", *tokens, ">")
-    yield from (f"{one} {two}" for one, two in itertools.pairwise(framed))
-    yield from (f"{one} {two} {three}" for one, two, three in zip(framed, framed[1:], framed[2:], strict=False))
-    for word in set(tokens):
-        if len(word) >= _SHORTEST and word.isalpha() and not _DENSE.match(word):
-            whole = f"^{word}$"
-            for size in _PARTS:
-                yield from (f"~{whole[at : at + size]}" for at in range(len(whole) - size + 1))
+def _together(*hashes: int) -> int:
+    """Return the hash of several features in this order."""
+    mixed = 0
+    for each in hashes:
+        mixed = (mixed ^ each) * _MIX & _BITS
+    return mixed
 
 
-def _of_stems(tokens: Sequence[str]) -> Iterator[str]:
+def _of_words(reading: Reading) -> Iterator[int]:
+    yield from reading.hashes
+    framed = (_BEGINS, *reading.hashes, _ENDS)
+    yield from map(_together, framed, framed[1:])
+    yield from map(_together, framed, framed[1:], framed[2:])
+    for word in set(reading.tokens):
+        yield from _parts_of(word)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _parts_of(word: str) -> tuple[int, ...]:
+    """Return the hashes of the parts of a word."""
+    if len(word) < _SHORTEST or not word.isalpha() or _DENSE.match(word):
+        return ()
+    whole = f"^{word}$"
+    return tuple(_hash(f"~{whole[at : at + size]}") for size in _PARTS for at in range(len(whole) - size + 1))
+
+
+def _of_stems(stems: Sequence[int]) -> Iterator[int]:
     """Yield stems that stand together, or near each other."""
-    stems = [token[:_STEM] for token in tokens]
     for apart in range(1, _APART + 1):
-        yield from (f"={one} {apart} {two}" for one, two in zip(stems, stems[apart:], strict=False))
+        yield from (_together(one, apart, two) for one, two in zip(stems, stems[apart:], strict=False))
 
 
 def _of_dense(text: str) -> Iterator[str]:
@@ -132,8 +152,8 @@ def _shape(letter: str) -> str:
     return "9" if letter.isdigit() else letter
 
 
-def _beside(side: str, reading: Reading | None) -> Iterator[str]:
+def _beside(side: int, reading: Reading | None) -> Iterator[int]:
     if reading is None:
         yield side
         return
-    yield from (f"{side} {token}" for token in reading.tokens[:_BESIDE])
+    yield from (_together(side, each) for each in reading.hashes[:_BESIDE])

@@ -2,15 +2,14 @@
 What a user states that applies beyond the next step, and in which form.
 
 People state rules in any words, so no list of words decides: a linear model that was learned from labelled messages
-does (``sentence_models``). Whose words a sentence is, is decided by what marks quotations (``quotations``).
+does (``sentence_models``). ``quotations`` decides whose words a sentence is.
 """
 
 from __future__ import annotations
 
 import attrs
 
-from gc_core.task import phrases as wording
-from gc_core.task import quotations
+from gc_core.task import phrases, quotations
 from gc_core.task.forms import Form, form_of
 from gc_core.task.sentence_models import rule_margins
 
@@ -24,7 +23,7 @@ STATEMENT_CHARS = 240
 """The most characters of a mere statement."""
 
 QUESTION = 2.0
-"""The margin above which a question is a rule: few are ("Could you always use tabs?")."""
+"""The margin above which a question is a rule: few are ("Can you please always run the linter before you commit?")."""
 
 
 @attrs.frozen
@@ -42,11 +41,9 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     Mere statements do not count in a document, beside a quotation on its line, nor in a short answer to what the agent
     had ``asked``.
     """
-    own = quotations.own_words(text)
-    every = wording.sentences_of(own)
-    beside = {each for line in own.split("\n") if quotations.GONE in line for each in wording.sentences_of(line)}
-    states = not (asked and len(text.split()) <= MOST_ANSWER) and len(every) <= MOST_SENTENCES
-    sentences = [each for each in every if quotations.GONE not in each]
+    sentences = quotations.own_sentences(text)
+    beside = quotations.sentences_beside(text)
+    states = not (asked and len(text.split()) <= MOST_ANSWER) and len(sentences) + len(beside) <= MOST_SENTENCES
     return [
         Sentence(each, _form_in(each, states=states and each not in beside) if _is_rule(each, margin) else None)
         for each, margin in zip(sentences, rule_margins(sentences), strict=True)
@@ -59,7 +56,7 @@ def states_rule(clause: str) -> bool:
 
 
 def _is_rule(sentence: str, margin: float) -> bool:
-    return margin > (QUESTION if wording.asks(sentence) else 0)
+    return margin > (QUESTION if phrases.asks(sentence) else 0)
 
 
 def _form_in(sentence: str, *, states: bool) -> Form | None:

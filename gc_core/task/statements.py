@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.fact_extraction import PASTE_TOKENS
-from gc_core.task import phrases as wording
+from gc_core.task import phrases
 from gc_core.task.contradictions import meaning, withdrawn_among
 from gc_core.task.sentence_models import decision_margins
 from gc_core.task.stated_rules import Sentence, sentences_in, states_rule
@@ -54,7 +54,7 @@ class Said:
 
     Attributes:
         demands: User demands.
-        decisions: Settled decisions.
+        decisions: What the assistant settled.
         withdrawals: What the user takes back of what was said in earlier messages.
         corrections: Other sentences that may retract something.
         reasons: Sentences that give a reason.
@@ -99,17 +99,17 @@ def by_user(text: str, *, asked: bool = False) -> Said:
     demands: list[Sentence] = []
     withdrawals, corrections, failures = [], [], []
     for sentence in sentences_in(text, asked=asked):
-        plain, form = wording.straight(sentence.text), sentence.form
-        withdrawn = None if wording.asks(plain) else withdrawal_in(plain)
+        plain, form = phrases.straight(sentence.text), sentence.form
+        withdrawn = None if phrases.asks(plain) else withdrawal_in(plain)
         if withdrawn is not None and not _without(demands, withdrawn):
             withdrawals.append(withdrawn)
         if withdrawn is not None:
             demands += [sentence] if form is not None and states_rule(withdrawn.instead) else []
         elif form is not None:
             demands.append(sentence)
-        elif wording.corrects(plain):
+        elif phrases.corrects(plain):
             corrections.append(sentence.text)
-        elif wording.user_tells_failure(plain):
+        elif phrases.user_tells_failure(plain):
             failures.append(sentence.text)
     return Said(
         demands=_most_binding(demands),
@@ -135,39 +135,41 @@ def _most_binding(demands: Sequence[Sentence]) -> tuple[str, ...]:
 
 def by_assistant(text: str) -> Said:
     """Return what an assistant says, outside code."""
-    sentences = wording.sentences_of(without_code(text))
-    plain = [(each, wording.straight(each)) for each in sentences]
+    sentences = phrases.sentences_of(without_code(text))
+    plain = [(each, phrases.straight(each)) for each in sentences]
     margins = decision_margins(sentences)
     decisions = [each for (each, words), margin in zip(plain, margins, strict=True) if _settles(words, margin)]
-    fixes = [each for each, words in plain if wording.tells_fix(words)]
-    failures = [each for each, words in plain if wording.tells_failure(words) and each not in fixes]
+    fixes = [each for each, words in plain if phrases.tells_fix(words)]
+    failures = [each for each, words in plain if phrases.tells_failure(words) and each not in fixes]
     return Said(
         decisions=tuple(decisions[:MOST_OF_A_KIND]),
         reasons=tuple(_reasons(sentences, decisions)),
         failures=tuple(failures[:MOST_OF_A_KIND]),
         fixes=tuple(fixes[:MOST_OF_A_KIND]),
-        successes=tuple(each for each, words in plain if wording.tells_success(words)),
+        successes=tuple(each for each, words in plain if phrases.tells_success(words)),
     )
 
 
 def _settles(sentence: str, margin: float) -> bool:
-    """Return whether a sentence settles something: one that says why has to look less like it."""
-    return margin > 0 or (margin > REASONED and wording.says_why(sentence))
+    """Return whether a sentence settles something: no question does, and one that says why has to look less like it."""
+    if phrases.asks(sentence):
+        return False
+    return margin > 0 or (margin > REASONED and phrases.says_why(sentence))
 
 
 def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str]:
     """Yield reasons, and continuations of a decision."""
     before = ""
     for sentence in sentences if decisions else ():
-        plain = wording.straight(sentence)
-        if wording.says_why(plain) or (before in decisions and wording.goes_on(plain)):
+        plain = phrases.straight(sentence)
+        if phrases.says_why(plain) or (before in decisions and phrases.goes_on(plain)):
             yield sentence
         before = sentence
 
 
 def reasons_in(item: Item) -> list[Reason]:
     """Return the sentences that give a reason."""
-    found = (each for each in wording.sentences_of(item.text) if wording.says_why(wording.straight(each)))
+    found = (each for each in phrases.sentences_of(item.text) if phrases.says_why(phrases.straight(each)))
     return [Reason(text=text, item=item.id) for text in found]
 
 

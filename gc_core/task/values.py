@@ -110,7 +110,7 @@ class Constraint:
 @attrs.frozen(kw_only=True)
 class Decision:
     """
-    A decision of the user or the assistant.
+    A decision of the assistant; other extractors may name the user.
 
     Attributes:
         text: The sentence, verbatim except for white space.

@@ -113,7 +113,7 @@ def rules() -> Iterator[Example]:
 
 
 def _rule(part: str, row: Mapping[str, Any], *, is_one: bool) -> Example:
-    sentences = quotations.own_sentences(row["text"])
+    sentences = tuple(quotations.sentences_of(quotations.own_words(row["text"])))
     rule = " ".join((row.get("rule") or row["text"]).split())
     return Example(part, row["kind"], is_one, sentences, tuple(
         int(is_one and _is_of(" ".join(one.split()), rule, row["marker"])) for one in sentences

@@ -217,6 +217,17 @@ def test_what_does_not_contradict_stays_in_force(old, new):
     talk.user(old)
     talk.user(new)
     assert {old, new} <= set(in_force(talk.state().constraints))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The function must be fast.", "The function must be documented."),
+        ("Only fix issue 12.", "Only fix issue 13."),
+        *COMPATIBLE,
+    ],
+)
+def test_what_does_not_contradict_supersedes_nothing_whether_it_is_known_as_a_rule_or_not(old, new):
     assert supersedes(subject_of(new), subject_of(old)) == 0
 
 

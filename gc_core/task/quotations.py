@@ -106,14 +106,14 @@ def own_words(text: str) -> str:
     return "\n".join(_own_lines(marked.split("\n")))
 
 
-def own_sentences(text: str) -> list[str]:
-    """Return the sentences of a user's own words, without those that hold a quotation; linear."""
-    return [each for each in phrases.sentences_of(own_words(text)) if GONE not in each]
+def sentences_of(own: str) -> list[str]:
+    """Return the sentences of what ``own_words`` returned, without those that hold a quotation; linear."""
+    return [each for each in phrases.sentences_of(own) if GONE not in each]
 
 
-def sentences_beside(text: str) -> frozenset[str]:
-    """Return the sentences on a line that also holds a quotation; linear."""
-    lines = (line for line in own_words(text).split("\n") if GONE in line)
+def sentences_beside(own: str) -> frozenset[str]:
+    """Return the sentences of what ``own_words`` returned that stand on a line with a quotation; linear."""
+    lines = (line for line in own.split("\n") if GONE in line)
     return frozenset(each for line in lines for each in phrases.sentences_of(line))
 
 

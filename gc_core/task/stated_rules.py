@@ -41,8 +41,8 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     Mere statements do not count in a document, beside a quotation on its line, nor in a short answer to what the agent
     had ``asked``.
     """
-    sentences = quotations.own_sentences(text)
-    beside = quotations.sentences_beside(text)
+    own = quotations.own_words(text)
+    sentences, beside = quotations.sentences_of(own), quotations.sentences_beside(own)
     states = not (asked and len(text.split()) <= MOST_ANSWER) and len(sentences) + len(beside) <= MOST_SENTENCES
     return [
         Sentence(each, _form_in(each, states=states and each not in beside) if _is_rule(each, margin) else None)

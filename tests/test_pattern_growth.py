@@ -121,8 +121,10 @@ def test_what_sees_short_sentences_alone_does_not_grow_without_measure():
     ],
 )
 def test_a_pattern_that_is_not_linear_is_found(words, sizes):
+    """Three times, as a pause of the machine while the shorter text is read hides how much longer the other takes."""
     pattern = re.compile(words)
-    assert not all(growth(pattern, attack, {"search"}, sizes) < LINEAR for attack in suspects(pattern, {"search"}, 24))
+    tried = (attack for _ in range(3) for attack in suspects(pattern, {"search"}, 24))
+    assert any(growth(pattern, attack, {"search"}, sizes) >= LINEAR for attack in tried)
 
 
 def test_what_only_a_function_has_is_escaped_or_known():

@@ -56,6 +56,9 @@ in so many words every day more, or the near misses would teach that "never" is 
 FEWEST: Final = 3
 """The sentences in which a feature has to be to have a weight."""
 
+DOUBTFUL: Final = -1
+"""The class of a sentence that a careful reader could take for either: nothing is learned from it."""
+
 MIX: Final = (20, 12)
 """Messages with and without what is sought, in whose mix the precision is printed: that of ``stated_rules``."""
 
@@ -108,16 +111,34 @@ def rules() -> Iterator[Example]:
         letter = row["id"][0]
         if letter in "rn":
             yield _rule(part, row, is_one=letter == "r")
+        if letter == "h":
+            yield _message(part, row, _own_sentences(row["text"]), row["rules"])
         for name in PAIRS.get(letter, ()):
             yield _rule(part, {"kind": "pair", **row[name]}, is_one=(letter, name) != ("w", "new"))
 
 
 def _rule(part: str, row: Mapping[str, Any], *, is_one: bool) -> Example:
-    sentences = tuple(quotations.sentences_of(quotations.own_words(row["text"])))
+    sentences = _own_sentences(row["text"])
     rule = " ".join((row.get("rule") or row["text"]).split())
     return Example(part, row["kind"], is_one, sentences, tuple(
         int(is_one and _is_of(" ".join(one.split()), rule, row["marker"])) for one in sentences
     ))  # fmt: skip
+
+
+def _own_sentences(text: str) -> tuple[str, ...]:
+    return tuple(quotations.sentences_of(quotations.own_words(text)))
+
+
+def _message(part: str, row: Mapping[str, Any], sentences: tuple[str, ...], sought: Sequence[str]) -> Example:
+    """Return a whole message as people send them, with all that is sought in it, and what is doubtful."""
+    return Example(part, row["kind"], bool(sought), sentences, tuple(
+        int(_is_among(one, sought)) or DOUBTFUL * _is_among(one, row["doubtful"]) for one in sentences
+    ))  # fmt: skip
+
+
+def _is_among(sentence: str, whole: Sequence[str]) -> bool:
+    plain = " ".join(sentence.split())
+    return any(plain in " ".join(each.split()) or " ".join(each.split()) in plain for each in whole)
 
 
 def _is_of(sentence: str, said: str, marker: str) -> bool:
@@ -135,7 +156,10 @@ def forms() -> Iterator[Example]:
 def decisions() -> Iterator[Example]:
     """Yield the messages of assistants."""
     for part, row in _lines(DECISIONS):
-        sentences = phrases.sentences_of(statements.without_code(row["text"]))
+        sentences = tuple(phrases.sentences_of(statements.without_code(row["text"])))
+        if row["id"].startswith("h"):
+            yield _message(part, row, sentences, [each["text"] for each in row["decisions"]])
+            continue
         is_one = row["id"][0] == "d"
         found = tuple(int(is_one and row["marker"].lower() in each.lower()) for each in sentences)
         yield Example(part, row.get("kind", "decision"), is_one, sentences, found)
@@ -183,6 +207,7 @@ class Rows:
 
 def fitted(rows: Rows, task: Task) -> LinearModel:
     """Return the weights that fit these rows, rare features counting more."""
+    rows = rows.only(rows.classes != DOUBTFUL)
     held = np.asarray((rows.features > 0).sum(0)).ravel()
     rarity = np.where(held < FEWEST, 0.0, np.log((1 + rows.features.shape[0]) / (1 + held)) + 1)
     model = LogisticRegression(C=task.strength, max_iter=300)
@@ -235,8 +260,9 @@ def _at(given: Sequence[Example], taken: np.ndarray, margin: float) -> str:
     for one in given:
         own = taken[place : place + len(one.sentences)]
         place += len(one.sentences)
-        known += one.is_one and bool((own & np.array(one.classes, dtype=bool)).any())
-        others += not one.is_one and one.kind != "pair" and bool(own.any())
+        classes = np.array(one.classes)
+        known += one.is_one and bool((own & (classes > 0)).any())
+        others += not one.is_one and one.kind != "pair" and bool((own & (classes == 0)).any())
     number = sum(one.is_one for one in given)
     recall = known / max(1, number)
     false = others / max(1, sum(not one.is_one and one.kind != "pair" for one in given))

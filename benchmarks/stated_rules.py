@@ -40,6 +40,7 @@ HALVES = {
     "seventh unseen": "rule_wordings_seventh.jsonl",
     "eighth unseen": "rule_wordings_eighth.jsonl",
     "ninth unseen": "rule_wordings_ninth.jsonl",
+    "tenth unseen": "rule_wordings_tenth.jsonl",
     "development": "rule_wordings_development.jsonl",
 }
 """The halves, each with its file."""

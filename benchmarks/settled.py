@@ -1,10 +1,18 @@
 """
 What of recorded messages is taken for a rule or a decision, and what of written ones for a decision.
 
-Three sets, each committed before the weights that it judges: 500 messages of users and 600 of assistants, drawn from
-the recorded sessions and labelled by one reader (``recorded_rules.jsonl``, ``recorded_decisions.jsonl``: places and
-hashes, without text), and 300 messages that were written by a hand that had not read the code
-(``decision_wordings.jsonl``). ``python -m benchmarks.settled`` prints all figures.
+Each set was committed before the weights that it judges first. Of recorded messages only places and hashes are kept:
+
+- ``recorded_rules_second.jsonl``, ``recorded_decisions_second.jsonl``: 343 messages of users and 500 of assistants,
+  drawn from the recorded sessions and labelled by one reader.
+- ``user_histories.jsonl``: 467 messages as users sent them to a coding agent in 58 public histories, each rewritten
+  about another subject by a hand that had not read the code, and labelled by two readers. What one of them alone took
+  for a rule is doubtful.
+- ``recorded_rules.jsonl``, ``recorded_decisions.jsonl``: 500 and 600 other recorded messages. Their errors were looked
+  at when the present weights were learned, so they are a development set now.
+- ``decision_wordings.jsonl``: 300 written messages of assistants.
+
+``python -m benchmarks.settled`` prints all figures.
 """
 
 from __future__ import annotations
@@ -82,6 +90,11 @@ def recorded(name: str, kind: str) -> Iterator[Labelled]:
         yield Labelled(text, tuple(text[a:b] for a, b in spans), tuple(text[a:b] for a, b in row.get("doubtful", ())))
 
 
+def histories() -> Iterator[Labelled]:
+    """The rewritten messages of users in public histories."""
+    return (Labelled(row["text"], tuple(row["rules"]), tuple(row["doubtful"])) for row in _rows("user_histories.jsonl"))
+
+
 def figures(given: Sequence[Labelled], found_in: Callable[[str], list[str]]) -> Figures:
     """Compare what is found with the labels."""
     found = wanted = false_messages = clean = false_entries = 0
@@ -97,11 +110,11 @@ def figures(given: Sequence[Labelled], found_in: Callable[[str], list[str]]) -> 
     return Figures(found, wanted, false_messages, clean, false_entries)
 
 
-def print_recorded(name: str, kind: str, found_in: Callable[[str], list[str]]) -> None:
-    """Print what is found in recorded messages."""
-    each = figures(list(recorded(name, kind)), found_in)
+def print_figures(name: str, given: Iterator[Labelled], found_in: Callable[[str], list[str]]) -> None:
+    """Print what is found in labelled messages."""
+    each = figures(list(given), found_in)
     print(
-        f"recorded {kind}: {each.found} of {each.wanted} found; in {each.false_messages} of {each.clean_messages} "
+        f"{name}: {each.found} of {each.wanted} found; in {each.false_messages} of {each.clean_messages} "
         f"messages without any there is one; {each.false_entries} entries are none"
     )
 
@@ -147,5 +160,9 @@ def _is(entry: str, label: str) -> bool:
 
 if __name__ == "__main__":
     print_written_decisions()
-    print_recorded("recorded_rules.jsonl", "rules", rules_in)
-    print_recorded("recorded_decisions.jsonl", "decisions", decisions_in)
+    print_figures("rules, public histories", histories(), rules_in)
+    print_figures("rules, recorded, second", recorded("recorded_rules_second.jsonl", "rules"), rules_in)
+    print_figures("rules, recorded, looked at", recorded("recorded_rules.jsonl", "rules"), rules_in)
+    second = recorded("recorded_decisions_second.jsonl", "decisions")
+    print_figures("decisions, recorded, second", second, decisions_in)
+    print_figures("decisions, recorded, looked at", recorded("recorded_decisions.jsonl", "decisions"), decisions_in)

@@ -8,6 +8,7 @@ decision: that is learned from labelled messages (``benchmarks.sentence_models``
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from zlib import crc32
 
@@ -26,6 +27,9 @@ _NAME = regex(
     r"|(?<!\w)\w{1,60}\(\)|(?<!\w)--?[a-z][\w-]{0,40}"
 )
 """A path, an address or a name in code: which one it is says nothing."""
+
+_CONTRACTED = regex(r"\b(do|does|did|is|are|was|were|has|have|had|must|should|would|could|ca|wo)nt\b", re.IGNORECASE)
+"""What is often written without its apostrophe."""
 
 _NUMBER = regex(r"\d+(?:[.,:]\d+)*")
 _WORD = regex(
@@ -49,6 +53,9 @@ _BESIDE = 8
 """The tokens of a neighbouring sentence that are read."""
 
 _SENTENCES, _PLACES = 4, 2
+_MOST_DOUBLED = 6
+"""The most doublings of a message's number of sentences that are told apart: a long one is a document or a task."""
+
 _START = 6
 _BEGINS, _ENDS, _BEFORE, _AFTER = 1, 2, 3, 4
 _MIX, _BITS = 0x9E3779B1, (1 << 32) - 1
@@ -68,7 +75,7 @@ class Reading:
     def of(cls, sentence: str) -> Reading:
         """Read a sentence."""
         plain = sentence.replace("’", "'")
-        words = _NUMBER.sub("0", _NAME.sub(" ⌘ ", plain))
+        words = _CONTRACTED.sub(r"\1n't", _NUMBER.sub("0", _NAME.sub(" ⌘ ", plain)))
         tokens = tuple(_WORD.findall(words.lower())[:MOST_TOKENS])
         return cls(plain, tokens, tuple(map(_hash, tokens)), tuple(_hash(f"={token[:_STEM]}") for token in tokens))
 
@@ -91,6 +98,7 @@ def _features(readings: Sequence[Reading], place: int) -> Iterator[int]:
     yield from map(_hash, _of_dense(reading.text))
     yield from map(_hash, _of_form(reading))
     yield _hash(f"place {min(place, _PLACES)} {min(len(readings), _SENTENCES)}")
+    yield _hash(f"among {min(len(readings).bit_length(), _MOST_DOUBLED)}")
     yield from _beside(_BEFORE, readings[place - 1] if place else None)
     yield from _beside(_AFTER, readings[place + 1] if place + 1 < len(readings) else None)
 

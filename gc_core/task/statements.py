@@ -5,6 +5,7 @@ their resolutions.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -26,9 +27,6 @@ MOST_THOUGHTS: Final = 12
 
 MOST_OF_A_KIND: Final = 12
 """The most demands, decisions or failures from one text."""
-
-REASONED: Final = -1.5
-"""The margin from which an assistant's sentence that gives a reason is a decision."""
 
 _NEAR = 400
 """The characters around a decision that may contain its reasons."""
@@ -138,7 +136,8 @@ def by_assistant(text: str) -> Said:
     sentences = phrases.sentences_of(without_code(text))
     plain = [(each, phrases.straight(each)) for each in sentences]
     margins = decision_margins(sentences)
-    decisions = [each for (each, words), margin in zip(plain, margins, strict=True) if _settles(words, margin)]
+    settled = [margin > 0 and not phrases.asks(words) for (_, words), margin in zip(plain, margins, strict=True)]
+    decisions = list(itertools.compress(sentences, settled))
     fixes = [each for each, words in plain if phrases.tells_fix(words)]
     failures = [each for each, words in plain if phrases.tells_failure(words) and each not in fixes]
     return Said(
@@ -148,13 +147,6 @@ def by_assistant(text: str) -> Said:
         fixes=tuple(fixes[:MOST_OF_A_KIND]),
         successes=tuple(each for each, words in plain if phrases.tells_success(words)),
     )
-
-
-def _settles(sentence: str, margin: float) -> bool:
-    """Return whether a sentence settles something: no question does, and one that says why has to look less like it."""
-    if phrases.asks(sentence):
-        return False
-    return margin > 0 or (margin > REASONED and phrases.says_why(sentence))
 
 
 def _reasons(sentences: Sequence[str], decisions: Sequence[str]) -> Iterator[str]:

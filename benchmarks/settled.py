@@ -1,7 +1,7 @@
 """
 What of recorded messages is taken for a rule or a decision, and what of written ones for a decision.
 
-Each set was committed before the weights that it judges first. Of recorded messages only places and hashes are kept:
+Each set was committed before the first weights that it judged. Of recorded messages only places and hashes are kept:
 
 - ``recorded_rules_second.jsonl``, ``recorded_decisions_second.jsonl``: 343 messages of users and 500 of assistants,
   drawn from the recorded sessions and labelled by one reader.

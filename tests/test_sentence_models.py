@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.training_data import SOURCE, digest
 from gc_core.task.forms import Form, form_of
 from gc_core.task.sentence_features import hashes_of
 from gc_core.task.sentence_models import LinearModel, decision_margins, form_scores, rule_margins
@@ -22,6 +23,11 @@ def test_a_file_of_weights_has_as_many_buckets_for_each_class_a_power_of_two(nam
     assert len(model.weights) == len(model.biases) == classes
     assert len(sizes) == 1
     assert sizes.pop().bit_count() == 1
+
+
+def test_the_weights_were_learned_from_the_messages_features_and_trainer_that_stand_beside_them():
+    """If not, run ``make sentence-models``, and count again what is said of them (``benchmarks.settled``)."""
+    assert SOURCE.read_text("utf-8").strip() == digest()
 
 
 WEIGHTS = st.lists(st.integers(-127, 127), min_size=8, max_size=8).map(lambda given: array("b", given))

@@ -28,8 +28,13 @@ _NAME = regex(
 )
 """A path, an address or a name in code: which one it is says nothing."""
 
-_CONTRACTED = regex(r"\b(do|does|did|is|are|was|were|has|have|had|must|should|would|could|ca|wo)nt\b", re.IGNORECASE)
-"""What is often written without its apostrophe."""
+_CONTRACTED = regex(
+    r"\b(do|does|did|is|are|was|were|has|have|had|must|need|should|would|could|ca|wo)nt\b"
+    r"(?! (?:je|tu|il|ils|elles?|on|nous|vous|les?|la|une?|des|ces?|cette|mon|ma|mes|son|sa|ses|nos|notre|vos|votre"
+    r"|leurs?|y)\b| [jl]')",
+    re.IGNORECASE,
+)
+"""What is often written without its apostrophe; not the French "dont"."""
 
 _NUMBER = regex(r"\d+(?:[.,:]\d+)*")
 _WORD = regex(
@@ -54,7 +59,7 @@ _BESIDE = 8
 
 _SENTENCES, _PLACES = 4, 2
 _MOST_DOUBLED = 6
-"""The most doublings of a message's number of sentences that are told apart: a long one is a document or a task."""
+"""Numbers of sentences are told apart by powers of two, up to the fifth: a long message is a document or a task."""
 
 _START = 6
 _BEGINS, _ENDS, _BEFORE, _AFTER = 1, 2, 3, 4

@@ -169,7 +169,9 @@ _ANAPHORIC: Final = regex(
 )
 """It points at what was said last."""
 
-_CLAUSE: Final = regex(r"[,;:.!](?!\w)\s*|[。，；]\s*|\s[–—-]\s|\s(?:but|und|sondern|mais|pero|ma|mas|maar|ale|но|ama)\s")
+_CLAUSE: Final = regex(
+    r"(?:[,:](?!\d)|[;!。，；]|\.(?!\w))\s*|\s[–—-]\s|\s(?:but|und|sondern|mais|pero|ma|mas|maar|ale|но|ama)\s"
+)
 _FRAME: Final = regex(
     rf"\b(?:(?!freeze|embargo|moratorium)(?:{_RULE})|what|i|said|told|you|about|earlier|previous|old|last|gave|wrote"
     rf"|mentioned|no|longer|applies|lifted|void|over|anymore|more|any"

@@ -12,13 +12,16 @@ Each set was committed before the first weights that it judged. Of recorded mess
   at when the present weights were learned, so they are a development set now.
 - ``decision_wordings.jsonl``: 300 written messages of assistants.
 
-``python -m benchmarks.settled`` prints all figures.
+``python -m benchmarks.settled`` prints all figures; ``--standing`` prints how many of the recorded rules are in the
+last request of their sessions, whether the state knows them or a user's message is still there.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +29,8 @@ from typing import Any
 import attrs
 
 from benchmarks.counting import corpus
-from gc_core import Item, ItemKind
+from benchmarks.stated_rules import STRATEGIES
+from gc_core import GCConfig, GCSession, Item, ItemKind
 from gc_core.task.extractor import DeterministicExtractor
 from gc_core.task.values import TaskState
 from gc_core.values.policy import GCPolicy
@@ -158,7 +162,48 @@ def _is(entry: str, label: str) -> bool:
     return entry in plain or plain in entry or len(words & set(plain.split())) > ENOUGH * len(words)
 
 
+def recorded_rules() -> dict[str, list[str]]:
+    """The rules that were labelled in each recorded session."""
+    rules: dict[str, list[str]] = {}
+    for name in ("recorded_rules.jsonl", "recorded_rules_second.jsonl"):
+        for row, said in zip(_rows(name), recorded(name, "rules"), strict=True):
+            if said.wanted:
+                rules.setdefault(row["file"], []).extend(said.wanted)
+    return rules
+
+
+def last_request(file: str, strategy: str, window: int) -> str:
+    """The text of the last request of a recorded session, with one blank wherever there is white space."""
+    config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0, task_state_percent=20.0)
+    sent: Sequence[dict[str, Any]] = ()
+    with GCSession(config, format="openai") as session:
+        for place, line in enumerate((corpus() / file).read_text("utf-8").splitlines()):
+            message = json.loads(line)
+            if message["role"] == "assistant":
+                sent = session.pre_send().messages
+                session.post_turn(message)
+            elif message["role"] != "system" or not place:
+                session.append(message)
+    return " ".join(" ".join(_text(message.get("content") or "") for message in sent).split())
+
+
+def print_standing() -> None:
+    """Print how many of the recorded rules are in the last request of their sessions, under each strategy."""
+    rules = recorded_rules()
+    number = sum(map(len, rules.values()))
+    for window in (16_000, 32_000):
+        for strategy in STRATEGIES:
+            ends = [(last_request(file, strategy, window), said) for file, said in rules.items()]
+            there = sum(" ".join(rule.split()) in end for end, said in ends for rule in said)
+            print(f"recorded rules, {strategy} at {window:,}: {there} of {number} in the last request", flush=True)
+
+
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--standing", action="store_true", help="how many recorded rules are in the last request")
+    if parser.parse_args().standing:
+        print_standing()
+        sys.exit()
     print_written_decisions()
     print_figures("rules, public histories", histories(), rules_in)
     print_figures("rules, recorded, second", recorded("recorded_rules_second.jsonl", "rules"), rules_in)

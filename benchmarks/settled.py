@@ -22,7 +22,7 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +175,7 @@ def recorded_rules() -> dict[str, list[str]]:
 def last_request(file: str, strategy: str, window: int) -> str:
     """The text of the last request of a recorded session, with one blank wherever there is white space."""
     config = GCConfig(strategy=strategy, context_limit=window, output_reservation=0, task_state_percent=20.0)
-    sent: Sequence[dict[str, Any]] = ()
+    sent: Sequence[Mapping[str, Any]] = ()
     with GCSession(config, format="openai") as session:
         for place, line in enumerate((corpus() / file).read_text("utf-8").splitlines()):
             message = json.loads(line)

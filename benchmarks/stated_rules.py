@@ -245,7 +245,7 @@ def main() -> None:
         for strategy in strategies:
             print_standing(half, LONG, 32_000, 8, strategy, percent=arguments.task_state_percent)
     for half in (arguments.half or SHOWN) if arguments.long else ():
-        print_standing(half, 10_000, 100_000, 8, strategies[0], percent=arguments.task_state_percent)
+        print_standing(half, 10_000, 100_000, 10, strategies[0], percent=arguments.task_state_percent)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ Each set was committed before the first weights that it judged. Of recorded mess
   drawn from the recorded sessions and labelled by one reader.
 - ``user_histories.jsonl``: 467 messages as users sent them to a coding agent in 58 public histories, each rewritten
   about another subject by a hand that had not read the code, and labelled by two readers. What one of them alone took
-  for a rule is doubtful.
+  for a rule is doubtful. The last threshold was chosen with its figures in sight.
 - ``recorded_rules.jsonl``, ``recorded_decisions.jsonl``: 500 and 600 other recorded messages. Their errors were looked
   at when the present weights were learned, so they are a development set now.
 - ``decision_wordings.jsonl``: 300 written messages of assistants.

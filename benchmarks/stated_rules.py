@@ -4,8 +4,8 @@ The share of users' rules that is in the window later, and false rules there.
 Each set in ``tests/data`` holds rules, sentences that supersede them, and other sentences, in thirteen languages or
 more. The eighth (near misses on purpose), the ninth and the tenth (ordinary days) were each written by a hand that had
 not read the code, and committed before the weights that they judge. No weights were learned from them, but thresholds
-were chosen with the eighth and the ninth in sight: only the tenth is unseen. All others, the first seven unseen ones
-included, are in what the weights were learned from: figures on them say nothing about unseen wordings.
+were chosen with the eighth and the ninth in sight, and the tenth was counted four times. All others, the first seven
+unseen ones included, are in what the weights were learned from: figures on them say nothing about unseen wordings.
 ``python -m benchmarks.stated_rules`` prints these three sets, from sentences alone and from long recorded sessions
 under every strategy; ``--half NAME`` prints one set, ``--strategy NAME`` one strategy.
 """

@@ -184,8 +184,10 @@ bench-frameworks: .venv/installed ## Measure what frameworks do by themselves, b
 	@.training/bin/pip install -qq --disable-pip-version-check -e . -r benchmarks/requirements-training.txt
 	@touch $@
 
-sentence-models: .training/installed ## Learn again what rules and decisions look like, from the labelled messages (two minutes)
+sentence-models: .training/installed ## Learn again what rules, changes and decisions look like, from the labelled messages (two minutes)
 	@.training/bin/python -m benchmarks.sentence_models
+	@.training/bin/python -m benchmarks.change_models
+	@.training/bin/python -m benchmarks.training_data
 
 docs: .venv/installed ## Build the documents into site/, strictly
 	$(BIN)/python -m sphinx -W --keep-going -q -E -j auto -b html -c docs . site

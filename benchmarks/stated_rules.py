@@ -16,6 +16,7 @@ import argparse
 import itertools
 import json
 import random
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ HALVES = {
     "eighth unseen": "rule_wordings_eighth.jsonl",
     "ninth unseen": "rule_wordings_ninth.jsonl",
     "tenth unseen": "rule_wordings_tenth.jsonl",
+    "eleventh unseen": "rule_wordings_eleventh.jsonl",
+    "twelfth unseen": "rule_wordings_twelfth.jsonl",
     "development": "rule_wordings_development.jsonl",
 }
 """The halves, each with its file."""
@@ -64,26 +67,40 @@ LONG = 774
 LONGEST = 0.9
 """Share of a session after which nothing is said any more."""
 
+SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
+SHORTEST, BEGINNING = 8, 40
+"""A shorter sentence, in characters, may stand in a state by chance; so many of its first ones tell where it stands."""
+
 
 @attrs.frozen
 class Wording:
-    """What a user says: a rule, or something that lays nothing down; ``marker`` is a part that stands nowhere else."""
+    """
+    What a user says; ``rule`` is the sentence that lays something down, or "", and ``marker`` a part of it, or of the
+    text, that stands nowhere else.
+    """
 
     text: str
+    rule: str
     marker: str
     kind: str
     is_rule: bool
 
+    def beside_rule(self) -> list[str]:
+        """The sentences that lay nothing down."""
+        sentences = [" ".join(each.split()) for each in SENTENCE_ENDS.split(self.text)]
+        long_enough = [each for each in sentences if len(each) >= SHORTEST]
+        rule = " ".join(self.rule.split())
+        return [each for each in long_enough if not rule or (each not in rule and rule not in each)]
+
 
 @attrs.frozen
 class Standing:
-    """Of what was said, how much stands in the request, and in the state's text there."""
+    """Of what was said, how many rules stand in the request and are demands in its state, and how much else is."""
 
     rules: int
     in_request: int
     in_state: int
-    others: int
-    others_in_state: int
+    else_in_state: int
 
     def plus(self, other: Standing) -> Standing:
         """Of two sessions together."""
@@ -101,8 +118,9 @@ def rows(half: str) -> Iterator[dict[str, Any]]:
 def wordings(half: str) -> list[Wording]:
     """The rules and the other things of one half."""
     return [
-        Wording(row["text"], row["marker"], row["kind"], row["id"].startswith("r"))
+        Wording(row["text"], row.get("rule") or row["text"] if is_rule else "", row["marker"], row["kind"], is_rule)
         for row in rows(half)
+        for is_rule in [row["id"].startswith("r")]
         if row["id"][0] in "rn"
     ]
 
@@ -156,14 +174,15 @@ def standing(
                 session.append(one.message)
                 pending.discard(one.message.get("tool_call_id", ""))
         sent = json.dumps(request.messages, ensure_ascii=False).replace('\\"', '"')
-        stated = "\n".join(item.text for item in session.items() if item.source == "task_state")
-    rules, others = [one for one in said if one.is_rule], [one for one in said if not one.is_rule]
+        text = "\n".join(item.text for item in session.items() if item.source == "task_state")
+        demands = [each.text for each in session.state.constraints if each.in_force]
+    stated = "\n".join(each for each in demands if each[:BEGINNING] in text)
+    rules = [one for one in said if one.is_rule]
     return Standing(
         rules=len(rules),
         in_request=sum(rule.marker in sent for rule in rules),
         in_state=sum(rule.marker in stated for rule in rules),
-        others=len(others),
-        others_in_state=sum(other.marker in stated for other in others),
+        else_in_state=sum(each[:BEGINNING] in stated for one in said for each in one.beside_rule()),
     )
 
 
@@ -220,10 +239,10 @@ def print_standing(
 ) -> None:
     """What of several sessions' rules stands at their end; a short one is a single recorded session."""
     names = () if steps > LONG else ("concat-entire-336605",)
-    total = Standing(0, 0, 0, 0, 0)
+    total = Standing(0, 0, 0, 0)
     for said in itertools.islice(sessions_of(half), most):
         total = total.plus(standing(said, strategy, window, steps, names, percent=percent))
-    shown = total.in_state + total.others_in_state
+    shown = total.in_state + total.else_in_state
     print(
         f"{half:8} {strategy} {steps:,} calls at {window:,}: {total.in_request} of {total.rules} rules in the request"
     )

@@ -9,7 +9,6 @@ from ctxgc.evaluation.transcripts import read_transcript
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins, hookimpl
 from gc_core.errors import SourceError
 from gc_core.storage.audit import verify
-from gc_core.task.contradictions import subject_of
 from gc_core.values.results import Refusal
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.support.inside import recorder_of, state_of
@@ -274,8 +273,3 @@ class OneState(Watch):
             assert rendered(self.session) == after
 
 
-# --- absurd texts -----------------------------------------------------------------------------------------------------
-
-
-def test_blanks_without_end_are_read_in_linear_time():
-    assert subject_of(" " * 2_000).words == frozenset()

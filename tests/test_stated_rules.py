@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from benchmarks.stated_rules import is_known, rows, sessions_of, standing, stated, wordings
 from gc_core.relevance.reruns import does_again
 from gc_core.task import quotations
-from gc_core.task.contradictions import subject_of, supersedes
 from gc_core.task.forms import Form, form_of
 from gc_core.task.phrases import sentences_of
 from gc_core.task.sentence_features import hashes_of
 from gc_core.task.stated_rules import sentences_in
-from gc_core.task.withdrawals import withdrawal_in
 from tests.support.corpus import require_corpus
 
 DATA = Path(__file__).parent / "data"
@@ -150,20 +148,6 @@ def test_the_french_dont_is_no_english_one():
     assert hashes_of(["we dont sell that"]) == hashes_of(["we don't sell that"])
 
 
-@pytest.mark.parametrize(
-    ("text", "instead"),
-    [
-        ("Forget the 3.5 limit, use 4.5 from now on.", "use 4.5 from now on"),
-        ("Forget the rule about tabs,always use spaces.", "always use spaces"),
-        ("The tabs rule no longer applies;always use spaces.", "always use spaces"),
-        ("We no longer need to support Python 3.7.", ""),
-        ("关于制表符的规则取消了,以后必须用空格。", "以后必须用空格。"),
-    ],
-)
-def test_what_applies_instead_of_what_is_taken_back_is_a_clause_of_its_own(text, instead):
-    assert withdrawal_in(text).instead.rstrip(".") == instead
-
-
 def test_a_letter_with_its_head_is_somebody_elses():
     text = "From: office@depot.example\nSubject: Keys\n\nEvery key must be returned by noon."
     assert stated([text]) == []
@@ -188,7 +172,7 @@ WORDS = ["amber", "basalt", "cobalt", "damask", "ember", "flint", "garnet", "haz
 MOULDS = [
     "From now on never send the {} by anything but the {} route.",
     "Ab sofort geht der {} immer zuerst an das Team {}.",
-    "Actually, the {} report must use the {} layout.",
+    "The {} goes out by the {} route from now on, not by the old one.",
 ]
 
 
@@ -196,19 +180,6 @@ MOULDS = [
 def test_a_rule_of_the_same_mould_about_another_thing_takes_nothing_back(mould, words):
     rules = [mould.format(thing, how) for thing, how in zip(words[::2], words[1::2], strict=True)]
     assert stated(rules) == rules
-
-
-def test_a_sentence_of_the_same_mould_takes_nothing_back_whether_it_is_known_as_a_rule_or_not():
-    first, second = (
-        f"Actually, the {one} should be written with the {two} layout." for one, two in (WORDS[:2], WORDS[2:4])
-    )
-    assert supersedes(subject_of(second), subject_of(first)) == 0
-
-
-@given(st.sampled_from(MOULDS), st.permutations(WORDS[:3]))
-def test_a_rule_of_the_same_mould_about_the_same_thing_takes_the_earlier_one_back(mould, words):
-    thing, old, new = words
-    assert stated([mould.format(thing, old), mould.format(thing, new)]) == [mould.format(thing, new)]
 
 
 def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
@@ -222,7 +193,7 @@ def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
     require_corpus()
     found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))
     assert found.in_request >= 0.9 * found.rules
-    assert found.others_in_state <= 0.15 * found.in_state
+    assert found.else_in_state <= 0.15 * found.in_state
 
 
 # --- examples -------------------------------------------------------------------------------------------------------

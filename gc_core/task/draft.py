@@ -8,16 +8,8 @@ from typing import TypeVar
 import attrs
 
 from gc_core.task import values
-from gc_core.task.contradictions import (
-    Subject,
-    are_elsewhere,
-    are_of_one_mould,
-    subject_of,
-    supersedes,
-    topic_among,
-    withdrawn_among,
-)
-from gc_core.task.strength import is_strong, strength_of
+from gc_core.task.changes import Effect, change_by
+from gc_core.task.strength import strength_of
 from gc_core.task.values import (
     Constraint,
     Decision,
@@ -33,7 +25,6 @@ from gc_core.task.values import (
     ToolStats,
     WaitingCall,
 )
-from gc_core.task.withdrawals import Withdrawal, withdrawal_in
 from gc_core.values.items import number_of
 from gc_core.values.patterns import regex
 
@@ -53,10 +44,10 @@ E = TypeVar("E")
 @attrs.define
 class Draft:
     """
-    The working state of an extraction: loaded once, changed item by item in O(1) except for contradictions, frozen
+    The working state of an extraction: loaded once, changed item by item in O(1) except for changes of demands, frozen
     once.
 
-    Lists have the oldest entry first. Contradictions are searched among what is in effect, which is bounded.
+    Lists have the oldest entry first. Changed demands are sought among what is in effect, which is bounded.
     """
 
     constraints: list[Constraint]
@@ -109,63 +100,42 @@ class Draft:
 
     # -- demands and decisions -----------------------------------------------------------------------------------
 
-    def demand(self, new: Constraint) -> None:
-        """Add a user's demand: it retracts what it contradicts, including decisions."""
-        subject = subject_of(new.text)
-        known = _said_before(self.constraints, new)
+    def hear(self, new: Constraint, *, is_rule: bool) -> None:
+        """
+        Take in what a user states: it supersedes what it changes, and applies if it is a rule or replaces one.
+        """
+        known = _said_before(self.constraints, new) if is_rule else None
         if known is not None:
             self.constraints[known] = _again(self.constraints[known], new)
             return
-        also = self.take_back(new.text, new.item)
-        if not _only_takes_back(subject, new.text):
+        effect, also = self._change(new, [*self.constraints, *self.decisions])
+        if is_rule or effect is Effect.REPLACES:
             self.constraints.append(attrs.evolve(new, also=also))
-
-    def correct(self, new: Constraint) -> None:
-        """Apply a possible retraction: it is a demand only if it retracts something and says what applies instead."""
-        also = self.take_back(new.text, new.item)
-        if also and not _only_takes_back(subject_of(new.text), new.text):
-            self.constraints.append(attrs.evolve(new, also=also))
-
-    def withdraw(self, withdrawn: Withdrawal, item: str, turn: int) -> None:
-        """Mark the user's statement that is taken back as superseded; one that is not named was said just before."""
-        entries: list[Demand] = [entry for entry in self.constraints if entry.in_force]
-        entries += [entry for entry in self.decisions if entry.in_force and entry.by == "user"]
-        if not withdrawn.named:
-            entries = [entry for entry in entries if withdrawn.explicit and entry.turn >= turn - 1]
-        entries.sort(key=lambda entry: number_of(entry.item))
-        place = withdrawn_among(withdrawn, [entry.text for entry in entries])
-        if place is not None:
-            _mark(self.constraints, entries[place], item)
-            _mark(self.decisions, entries[place], item)
 
     def decide(self, new: Decision) -> None:
-        """Add a decision: a user's retracts what it contradicts; an assistant's retracts no demand of the user."""
+        """Add a decision of the assistant: it supersedes decisions that it changes, and no demand of the user."""
         known = _said_before(self.decisions, new)
         if known is not None:
             self.decisions[known] = _again(self.decisions[known], new)
             return
-        also = self.take_back(new.text, new.item, demands=new.by == "user", of=new.by)
+        _, also = self._change(new, [decision for decision in self.decisions if decision.by == new.by])
         self.decisions.append(attrs.evolve(new, also=also))
 
-    def take_back(self, text: str, item: str, *, demands: bool = True, of: str = "user") -> tuple[str, ...]:
+    def _change(self, new: Demand, entries: Sequence[Demand]) -> tuple[Effect, tuple[str, ...]]:
         """
-        Mark what a sentence contradicts as superseded by its item; return the items of the retracted entries.
+        Mark the entry that is changed as superseded; return how it is changed, and its item.
 
-        If it is not certain, only the likeliest one is meant, of equal ones the newest.
+        A message replaces nothing that it says itself, but may withdraw it.
         """
-        subject = subject_of(text)
-        found = [*(_contradicted(subject, self.constraints, item) if demands else ())]
-        mine = [decision for decision in self.decisions if of in {"user", decision.by}]
-        found += _contradicted(subject, mine, item)
-        certain = [entry for score, entry in found if score >= 1]
-        if not certain and found:
-            certain = [max(found, key=lambda pair: (pair[0], number_of(pair[1].item)))[1]]
-        if not found and demands and subject.corrects:
-            certain = _meant(subject, [entry for entry in self.constraints if entry.in_force and entry.item != item])
-        for entry in certain:
-            _mark(self.constraints, entry, item)
-            _mark(self.decisions, entry, item)
-        return tuple(dict.fromkeys(entry.item for entry in certain))
+        known = sorted((each for each in entries if each.in_force), key=lambda each: number_of(each.item))
+        last = next((place for place, each in enumerate(known) if each.turn >= new.turn - 1), len(known))
+        change = change_by(new.text, [each.text for each in known], last)
+        if change is None or (known[change.place].item == new.item and change.effect is Effect.REPLACES):
+            return Effect.NONE, ()
+        entry = known[change.place]
+        _mark(self.constraints, entry, new.item)
+        _mark(self.decisions, entry, new.item)
+        return change.effect, (entry.item,)
 
     # -- entities ------------------------------------------------------------------------------------------------
 
@@ -288,33 +258,8 @@ def _said_before(entries: list[D], new: D) -> int | None:
     return None
 
 
-def _only_takes_back(subject: Subject, text: str) -> bool:
-    """Return whether a sentence itself demands nothing."""
-    if subject.topic:
-        withdrawn = withdrawal_in(text)
-        return not subject.chosen and not (withdrawn and withdrawn.instead)
-    return subject.permits and not subject.negative and not is_strong(text)
-
-
 def _again(known: D, new: D) -> D:
     return attrs.evolve(known, times=known.times + 1, last=new.item)
-
-
-def _contradicted(subject: Subject, entries: Iterable[Demand], item: str) -> list[tuple[float, Demand]]:
-    """Return contradicted entries in effect, each with the certainty; not those of the same item, which says both."""
-    others = [(entry, subject_of(entry.text)) for entry in entries if entry.in_force and entry.item != item]
-    words = subject.words.union(subject.topic, *subject.dropped)
-    scored = ((supersedes(subject, other), entry) for entry, other in others if not words.isdisjoint(other.words))
-    return [(score, entry) for score, entry in scored if score]
-
-
-def _meant(subject: Subject, demands: Sequence[Constraint]) -> list[Constraint]:
-    """Return the demand that a correction refers to: it shares words with it that hardly any other demand has."""
-    subjects = [subject_of(demand.text) for demand in demands]
-    found = topic_among(subject.words, [each.words for each in subjects])
-    if found is None or are_of_one_mould(subject, subjects[found]) or are_elsewhere(subject, subjects[found]):
-        return []
-    return [demands[found]]
 
 
 def _mark(entries: list[D], superseded: Demand, item: str) -> None:

@@ -15,9 +15,9 @@ from gc_core.task import named_records as named
 from gc_core.task import phrases, plans
 from gc_core.task import statements as said
 from gc_core.task import touched_files as touched
-from gc_core.task.contradictions import meaning
 from gc_core.task.draft import Draft, with_reasons
 from gc_core.task.failures import failure_of
+from gc_core.task.meaning import words_of
 from gc_core.task.touched_files import Names
 from gc_core.task.values import (
     MOST_LESSONS,
@@ -100,12 +100,9 @@ class _Walk:
         if not text.strip():
             return
         statements = said.by_user(text, asked=asked)
-        for withdrawn in statements.withdrawals:
-            self.draft.withdraw(withdrawn, item.id, item.turn)
-        for demand in statements.demands:
-            self.draft.demand(Constraint(text=demand, item=item.id, turn=item.turn))
-        for correction in statements.corrections:
-            self.draft.correct(Constraint(text=correction, item=item.id, turn=item.turn))
+        for stated in statements.stated:
+            demand = Constraint(text=stated.text, item=item.id, turn=item.turn)
+            self.draft.hear(demand, is_rule=stated.form is not None)
         self._reported(statements.failures, item)
         self._named(named.paths_in(text, quoted=False), item)
         self._asked("user", text, item)
@@ -347,12 +344,12 @@ class _Walk:
         Return the error that a sentence refers to: the one sharing most words with it, otherwise
         the turn's newest.
         """
-        words = meaning(sentence)
+        words = words_of(sentence)
         best, most = None, _FEW_WORDS
         for key, error in self.draft.errors.items():
             if not error.tool and not (error.in_force and error.turn == turn):
                 continue
-            shared = len(words & meaning(error.text)) + len((words & meaning(error.asked)) if error.asked else ())
+            shared = len(words & words_of(error.text)) + len((words & words_of(error.asked)) if error.asked else ())
             if shared >= most:
                 best, most = key, shared
         if best is not None or phrases.names_error(sentence):

@@ -19,7 +19,7 @@ from gc_core.values.patterns import regex
 MOST_TOKENS = 60
 """The most tokens of a sentence that are read."""
 
-_NAME = regex(
+NAME = regex(
     r"`[^`\n]{1,80}`|\bhttps?://\S{1,200}|(?<![\w./])[~.]{0,2}/[\w.@-]{1,60}(?:/[\w.@-]{1,60}){0,12}/?"
     r"|(?<![\w.@/-])[\w.@-]{1,60}(?:/[\w.@-]{1,60}){2,12}"
     r"|(?<![\w.@/-])[\w@-]{1,60}(?:/[\w@-]{1,60}){0,12}\.[a-z]{1,4}\d?(?!\w|\.\w)"
@@ -36,19 +36,19 @@ _CONTRACTED = regex(
 )
 """What is often written without its apostrophe; not the French "dont"."""
 
-_NUMBER = regex(r"\d+(?:[.,:]\d+)*")
+NUMBER = regex(r"\d+(?:[.,:]\d+)*")
 _WORD = regex(
     r"⌘|[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+(?:'[^\W\d_]+)*|[\uac00-\ud7af]+|[\u3040-\u30ff\u3400-\u9fff]"
     r"|\d+|[^\w\s]"
 )
-_DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+DENSE_RUN = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _MARK = regex(r"[^\w\s]")
 _PARTS = (4, 5)
 """The lengths of the parts of words, in letters."""
 
 _DENSE_PARTS = (2, 3, 4)
 _SHORTEST = 3
-_STEM = 4
+STEM = 4
 """The letters of a word that its stem has: endings hide that two words stand together."""
 
 _APART = 3
@@ -80,9 +80,9 @@ class Reading:
     def of(cls, sentence: str) -> Reading:
         """Read a sentence."""
         plain = sentence.replace("’", "'")
-        words = _CONTRACTED.sub(r"\1n't", _NUMBER.sub("0", _NAME.sub(" ⌘ ", plain)))
+        words = _CONTRACTED.sub(r"\1n't", NUMBER.sub("0", NAME.sub(" ⌘ ", plain)))
         tokens = tuple(_WORD.findall(words.lower())[:MOST_TOKENS])
-        return cls(plain, tokens, tuple(map(_hash, tokens)), tuple(_hash(f"={token[:_STEM]}") for token in tokens))
+        return cls(plain, tokens, tuple(map(hash_of, tokens)), tuple(hash_of(f"={token[:STEM]}") for token in tokens))
 
 
 def hashes_of(sentences: Sequence[str]) -> list[frozenset[int]]:
@@ -92,7 +92,8 @@ def hashes_of(sentences: Sequence[str]) -> list[frozenset[int]]:
 
 
 @functools.lru_cache(maxsize=16_384)
-def _hash(feature: str) -> int:
+def hash_of(feature: str) -> int:
+    """Return the hash of a feature, of 32 bits."""
     return crc32(feature.encode("utf-8", "surrogatepass"))
 
 
@@ -100,10 +101,10 @@ def _features(readings: Sequence[Reading], place: int) -> Iterator[int]:
     reading = readings[place]
     yield from _of_words(reading)
     yield from _of_stems(reading.stems)
-    yield from map(_hash, _of_dense(reading.text))
-    yield from map(_hash, _of_form(reading))
-    yield _hash(f"place {min(place, _PLACES)} {min(len(readings), _SENTENCES)}")
-    yield _hash(f"among {min(len(readings).bit_length(), _MOST_DOUBLED)}")
+    yield from map(hash_of, _of_dense(reading.text))
+    yield from map(hash_of, _of_form(reading))
+    yield hash_of(f"place {min(place, _PLACES)} {min(len(readings), _SENTENCES)}")
+    yield hash_of(f"among {min(len(readings).bit_length(), _MOST_DOUBLED)}")
     yield from _beside(_BEFORE, readings[place - 1] if place else None)
     yield from _beside(_AFTER, readings[place + 1] if place + 1 < len(readings) else None)
 
@@ -128,10 +129,10 @@ def _of_words(reading: Reading) -> Iterator[int]:
 @functools.lru_cache(maxsize=16_384)
 def _parts_of(word: str) -> tuple[int, ...]:
     """Return the hashes of the parts of a word."""
-    if len(word) < _SHORTEST or not word.isalpha() or _DENSE.match(word):
+    if len(word) < _SHORTEST or not word.isalpha() or DENSE_RUN.match(word):
         return ()
     whole = f"^{word}$"
-    return tuple(_hash(f"~{whole[at : at + size]}") for size in _PARTS for at in range(len(whole) - size + 1))
+    return tuple(hash_of(f"~{whole[at : at + size]}") for size in _PARTS for at in range(len(whole) - size + 1))
 
 
 def _of_stems(stems: Sequence[int]) -> Iterator[int]:
@@ -142,7 +143,7 @@ def _of_stems(stems: Sequence[int]) -> Iterator[int]:
 
 def _of_dense(text: str) -> Iterator[str]:
     """Yield parts of what is written without blanks; how it ends says most."""
-    for run in _DENSE.findall(text):
+    for run in DENSE_RUN.findall(text):
         for size in _DENSE_PARTS:
             yield from (f"~{run[at : at + size]}" for at in range(len(run) - size + 1))
         yield f"end {run[-2:]}"

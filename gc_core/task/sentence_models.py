@@ -97,6 +97,17 @@ def form_scores(rule: str) -> list[float]:
     return _model("forms").scores(hashes_of([rule])[0])
 
 
+def change_scores(hashes: frozenset[int]) -> list[float]:
+    """Return the scores of what a sentence does to an earlier one: nothing, it replaces it, or withdraws it."""
+    return _model("changes").scores(hashes)
+
+
+def weight_of_word(word: int) -> float:
+    """Return how much a word, of which this is the hash, says, from 0 to 1."""
+    model = _model("words")
+    return model.step * model.weights[0][word & (len(model.weights[0]) - 1)]
+
+
 @functools.cache
 def _model(name: str) -> LinearModel:
     """Return a model, read when it is first needed."""

@@ -50,11 +50,6 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     ]
 
 
-def states_rule(clause: str) -> bool:
-    """Return whether a clause is a rule by itself."""
-    return bool(clause) and rule_margins([clause])[0] > 0
-
-
 def _is_rule(sentence: str, margin: float) -> bool:
     return margin > (QUESTION if phrases.asks(sentence) else 0)
 

@@ -14,11 +14,10 @@ import attrs
 
 from gc_core.summaries.fact_extraction import PASTE_TOKENS
 from gc_core.task import phrases
-from gc_core.task.contradictions import meaning, withdrawn_among
+from gc_core.task.meaning import words_of
 from gc_core.task.sentence_models import decision_margins
-from gc_core.task.stated_rules import Sentence, sentences_in, states_rule
+from gc_core.task.stated_rules import Sentence, sentences_in
 from gc_core.task.values import Decision, Reason
-from gc_core.task.withdrawals import Withdrawal, withdrawal_in
 from gc_core.values.items import Item
 from gc_core.values.patterns import regex
 
@@ -51,10 +50,9 @@ class Said:
     The sentences of a text about the task, each verbatim except for white space.
 
     Attributes:
-        demands: User demands.
+        stated: What the user states: each sentence with the form of a demand, or None for one that may change an
+            earlier demand.
         decisions: What the assistant settled.
-        withdrawals: What the user takes back of what was said in earlier messages.
-        corrections: Other sentences that may retract something.
         reasons: Sentences that give a reason.
         failures: Sentences that say something is wrong.
         fixes: Sentences that say how something was overcome, or what had caused it.
@@ -62,10 +60,8 @@ class Said:
 
     """
 
-    demands: tuple[str, ...] = ()
+    stated: tuple[Sentence, ...] = ()
     decisions: tuple[str, ...] = ()
-    withdrawals: tuple[Withdrawal, ...] = ()
-    corrections: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     fixes: tuple[str, ...] = ()
@@ -94,41 +90,19 @@ def by_user(text: str, *, asked: bool = False) -> Said:
 
     What a user settles beyond the next step is a demand; a yes, or a choice for the step at hand, is neither.
     """
-    demands: list[Sentence] = []
-    withdrawals, corrections, failures = [], [], []
-    for sentence in sentences_in(text, asked=asked):
-        plain, form = phrases.straight(sentence.text), sentence.form
-        withdrawn = None if phrases.asks(plain) else withdrawal_in(plain)
-        if withdrawn is not None and not _without(demands, withdrawn):
-            withdrawals.append(withdrawn)
-        if withdrawn is not None:
-            demands += [sentence] if form is not None and states_rule(withdrawn.instead) else []
-        elif form is not None:
-            demands.append(sentence)
-        elif phrases.corrects(plain):
-            corrections.append(sentence.text)
-        elif phrases.user_tells_failure(plain):
-            failures.append(sentence.text)
+    sentences = sentences_in(text, asked=asked)
+    binding = _most_binding(sentences)
+    failures = [one.text for one in sentences if one.form is None and phrases.user_tells_failure(one.text)]
     return Said(
-        demands=_most_binding(demands),
-        withdrawals=tuple(withdrawals),
-        corrections=tuple(corrections),
+        stated=tuple(one for one in sentences if one in binding or (one.form is None and not phrases.asks(one.text))),
         failures=tuple(failures[:MOST_OF_A_KIND]),
     )
 
 
-def _without(demands: list[Sentence], withdrawn: Withdrawal) -> bool:
-    """Remove what the same message takes back again; return whether there was such a demand."""
-    place = withdrawn_among(withdrawn, [demand.text for demand in demands])
-    if place is not None:
-        del demands[place]
-    return place is not None
-
-
-def _most_binding(demands: Sequence[Sentence]) -> tuple[str, ...]:
-    """Return as many as one text may have, in order."""
-    kept = sorted(range(len(demands)), key=lambda place: (demands[place].form, place))[:MOST_OF_A_KIND]
-    return tuple(demands[place].text for place in sorted(kept))
+def _most_binding(sentences: Sequence[Sentence]) -> frozenset[Sentence]:
+    """Return as many demands as one text may have."""
+    demands = [one for one in sentences if one.form is not None]
+    return frozenset(sorted(demands, key=lambda one: one.form)[:MOST_OF_A_KIND])
 
 
 def by_assistant(text: str) -> Said:
@@ -167,8 +141,8 @@ def reasons_in(item: Item) -> list[Reason]:
 
 def chain_of(decision: Decision, item: Item, own: Sequence[str], thoughts: Sequence[Reason]) -> Iterator[Reason]:
     """Yield the reasons of a decision: those of the thinking about it, then those around it."""
-    words = meaning(decision.text)
-    yield from [thought for thought in thoughts if words & meaning(thought.text)][-3:]
+    words = words_of(decision.text)
+    yield from [thought for thought in thoughts if words & words_of(thought.text)][-3:]
     plain = " ".join(item.text.split())
     place = plain.find(decision.text)
     for reason in own:

@@ -1,0 +1,68 @@
+"""
+What a later sentence does to an earlier rule: in labelled cases that the model has not seen, and for any sentences.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.stated_rules import rows
+from gc_core.task.changes import MOST_COMPARED, Effect, change_by, features_of, pairs_of
+from gc_core.task.meaning import meaning_of, words_of
+
+DATA = Path(__file__).parent / "data"
+LETTERS = st.characters(exclude_categories=()) | st.sampled_from("aA1 ./_-`’タ规규")
+TEXTS = st.text(LETTERS, max_size=200)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """The pairs of the two sets that no weights were learned from."""
+    found = [row for half in ("eleventh unseen", "twelfth unseen") for row in rows(half) if row["id"][0] in "spw"]
+    names = {"s": ("old", "new"), "w": ("old", "new"), "p": ("first", "second")}
+    return [(row["id"][0], *(row[name]["text"] for name in names[row["id"][0]])) for row in found]
+
+
+def share(values):
+    values = list(values)
+    return sum(map(bool, values)) / len(values)
+
+
+@given(TEXTS, st.lists(TEXTS, max_size=12), st.integers(0, 12))
+def test_any_sentence_changes_one_of_those_before_it_or_nothing_and_always_the_same(sentence, earlier, last):
+    change = change_by(sentence, earlier, last)
+    assert change == change_by(sentence, earlier, last)
+    assert change is None or (0 <= change.place < len(earlier) and change.effect is not Effect.NONE)
+
+
+@given(TEXTS, st.lists(TEXTS, max_size=20), st.integers(0, 20))
+def test_no_more_sentences_are_compared_than_a_handful(sentence, earlier, last):
+    assert len(pairs_of(sentence, earlier, last)) <= MOST_COMPARED
+
+
+@given(st.text("don'’t use ", max_size=60), st.text("don'’t use ", max_size=60))
+def test_apostrophes_of_either_kind_are_one(sentence, earlier):
+    def found(apostrophe):
+        straight = [text.replace("’", "'").replace("'", apostrophe) for text in (sentence, earlier)]
+        return [frozenset(features_of(pair)) for _, pair in pairs_of(straight[0], [straight[1]], 0)]
+
+    assert found("'") == found("’")
+
+
+def test_what_shares_nothing_with_a_sentence_is_changed_only_if_it_was_said_just_before():
+    rule = "Rechnungen gehen freitags raus."
+    for sentence in ("Scrap that.", "Forget what I just said.", "Never mind that last one."):
+        assert change_by(sentence, [rule], last=1) is None
+
+
+def test_the_words_that_every_sentence_has_say_nothing_about_it():
+    for sentence in ("That is not for you to do with it.", "das ist nicht so und wird auch nicht so sein"):
+        assert words_of(sentence) == frozenset()
+    assert meaning_of("Invoices go to the bookkeeper.").told >= {"=invo", "=book"}
+
+
+def test_blanks_without_end_are_read():
+    assert words_of(" " * 2_000) == frozenset()

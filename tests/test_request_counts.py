@@ -247,7 +247,7 @@ def test_explain_names_who_counted():
         filled(session, 1)
         tokens = session.count_now()
         assert (
-            f"a_third_more counted {tokens:,} tokens where own counts said {session.budget.total:,}"
+            f"a_third_more counted {tokens:,} tokens, gc-core {session.budget.total:,}"
             in session.explain()
         )
 

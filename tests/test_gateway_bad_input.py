@@ -7,6 +7,7 @@ import re
 import socket
 import stat
 import threading
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import attrs
@@ -26,6 +27,7 @@ HEADERS = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", "content-typ
 HELLO = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello."}]}
 TOOLS = [{"name": "bash", "description": "Runs.", "input_schema": {"type": "object"}}]
 DIALECTS = ("anthropic", "openai", "responses", "gemini")
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -458,6 +460,14 @@ WRONG_FILES = {
     "[gc]\ntarget_percnt = 50\n": "unknown key 'target_percnt' = 50; did you mean target_percent?",
     "[gc.provider_edits]\ncompact_percent = 50\n": "provider_edits = {'compact_percent': 50}: expected none",
 }
+
+
+def test_the_file_of_settings_in_the_documents_is_read(tmp_path):
+    page = (ROOT / "docs" / "how-to" / "gateway.md").read_text()
+    (tmp_path / "gc.toml").write_text(page.partition("```toml\n")[2].partition("```")[0])
+    settings = load_settings(tmp_path / "gc.toml")
+    assert (settings.port, settings.window("gpt-5-mini"), settings.default_window) == (8787, 128_000, 200_000)
+    assert settings.upstream("openai") == "https://proxy.example/v1"
 
 
 @pytest.mark.parametrize("text", WRONG_FILES)

@@ -358,7 +358,8 @@ def test_a_debt_is_paid_by_the_next_collection():
     with session(Nursery(Young(tokens=9_000, steps=2, least=100))) as made:
         run(made, 8)
         assert made.debt.served_tokens > 1_000
-        assert f"{made.debt.served_tokens:,} tokens that the agent has consumed are still there in full" in made.explain()
+        waiting = f"{made.debt.served_tokens:,} tokens that the agent has consumed are still there in full"
+        assert waiting in made.explain()
         made.collect_now(target_percent=0)
         assert not made.debt
         assert "debt" not in made.explain()

@@ -57,7 +57,9 @@ def _directory(value: Any) -> Path:
 def upstreams_of(value: object) -> Mapping[str, str]:
     """Return the base URLs by dialect. Raises ConfigError for anything else."""
     if not isinstance(value, Mapping):
-        raise ConfigError(f'upstreams = {shown(value)}: expected a table of dialect = URL, such as openai = "https://host"')
+        raise ConfigError(
+            f'upstreams = {shown(value)}: expected a table of dialect = URL, such as openai = "https://host"'
+        )
     for name, url in value.items():
         if name not in DIALECTS:
             expected = f"expected one of the dialects {sorted(DIALECTS)}{did_you_mean(name, DIALECTS)}"

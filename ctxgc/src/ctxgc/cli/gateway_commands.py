@@ -30,7 +30,11 @@ _EXAMPLE: Final = "'gpt-5*=200000'"
 
 _Upstream = Annotated[
     list[str] | None,
-    typer.Option("--upstream", metavar="DIALECT=URL", help="Provider of anthropic, openai, responses or gemini, with or without /v1."),
+    typer.Option(
+        "--upstream",
+        metavar="DIALECT=URL",
+        help="Provider of anthropic, openai, responses or gemini, with or without /v1.",
+    ),
 ]
 _Window = Annotated[
     list[str] | None,

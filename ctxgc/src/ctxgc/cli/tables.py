@@ -209,11 +209,19 @@ def _figures(summary: ReplaySummary) -> list[tuple[str, str, str]]:
     return [
         ("collections", f"{summary.collected:,}", _reasons(summary)),
         ("tokens sent", f"{summary.tokens_sent:,}", _saved(summary)),
-        ("cost", cost_text(summary.cost), "times the price without collection; a cached token costs 0.1, any other 1.25"),
+        ("cost", cost_text(summary.cost), "times the price without collection; a cached token is 0.1, any other 1.25"),
         ("calls over", f"{summary.calls_over:,}", locked),
         ("rule breaches", f"{summary.rule_breaches:,}", "errors for which the provider would refuse a request"),
-        ("LOCKED missing", f"{summary.locked_bytes_missing:,}", "bytes of system text, tools and first request that requests lacked"),
-        ("user text kept", f"{summary.user_text_kept:.0f} %", f"of what the user typed; of the first request {summary.first_request_kept:.0f} %"),
+        (
+            "LOCKED missing",
+            f"{summary.locked_bytes_missing:,}",
+            "bytes of system text, tools and first request, not sent",
+        ),
+        (
+            "user text kept",
+            f"{summary.user_text_kept:.0f} %",
+            f"of what the user typed; of the first request {summary.first_request_kept:.0f} %",
+        ),
         (
             "edits that miss",
             percent_text(summary.edits_that_miss),

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import json
 import re
+import shutil
 import socket
 import stat
 import threading
@@ -460,6 +461,16 @@ WRONG_FILES = {
     "[gc]\ntarget_percnt = 50\n": "unknown key 'target_percnt' = 50; did you mean target_percent?",
     "[gc.provider_edits]\ncompact_percent = 50\n": "provider_edits = {'compact_percent': 50}: expected none",
 }
+
+
+def test_calls_whose_lane_cannot_be_opened_pass_and_are_counted_once_each(provider, gateway, settings):
+    shutil.rmtree(settings.directory)
+    settings.directory.touch()
+    for _ in range(2):
+        assert posted(gateway.url, {**HELLO, "tools": TOOLS}).status_code == 200
+    totals = gateway.lanes.totals()
+    assert (totals.calls, totals.passed, len(provider.generations)) == (2, 2, 2)
+    assert gateway.lanes.busiest == ""
 
 
 def test_the_file_of_settings_in_the_documents_is_read(tmp_path):

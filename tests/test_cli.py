@@ -1,14 +1,22 @@
 """The command line, as a user types it."""
 
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import attrs
+import cattrs
 import pytest
 import typer.main
 from ctxgc.cli.app import COMMANDS, app
+from ctxgc.cli.tables import summary_table
+from ctxgc.evaluation.totals import ReasonCount, ReplaySummary
+from rich.console import Console
 from typer.testing import CliRunner
+
+from gc_core.values.results import GCTriggerReason
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "session.jsonl"
 
@@ -51,6 +59,26 @@ def test_the_demo_collects_several_times_and_breaks_nothing(demo):
     figures = {line[:16].strip(): line[16:].split()[0] for line in demo.stdout.splitlines()[2:14]}
     assert int(figures["collections"]) >= 4
     assert [figures[name] for name in ("calls over", "rule breaches", "LOCKED missing")] == ["0", "0", "0"]
+
+
+def test_the_demo_says_what_each_figure_means(demo):
+    meanings = {line[:16].strip(): line[16:].strip().partition("  ")[2].strip() for line in demo.stdout.splitlines()}
+    assert meanings["collections"] == "threshold 8"
+    assert meanings["tried again"] == "times right after a collection; 0 would have removed more, and none should"
+    assert meanings["edits that miss"].startswith("% of 0 edits quote a line that is not in the prompt; if each takes")
+    assert meanings["far fit"].startswith("% of 62 names used again after long are in the prompt, ")
+
+
+@pytest.mark.parametrize(("deferred", "said"), [(0, "threshold 2"), (1, "threshold 2; 1 put off, which would have")])
+def test_what_was_put_off_is_told_only_where_something_was(deferred, said):
+    document = json.loads(run("replay", EXAMPLE, "--window", 16_000, "--json").stdout)
+    summary = cattrs.structure(document["pooled"], ReplaySummary)
+    counts = (ReasonCount(reason=GCTriggerReason.THRESHOLD, count=2),)
+    shown = Console(width=200, file=io.StringIO())
+    shown.print(summary_table(attrs.evolve(summary, deferred=deferred, collections=counts)))
+    (line,) = (line for line in shown.file.getvalue().splitlines() if line.startswith("collections"))
+    assert said in line
+    assert ("put off" in line) == bool(deferred)
 
 
 def test_the_demo_draws_the_sawtooth_between_its_levels(demo):

@@ -14,6 +14,7 @@ import openai
 import pytest
 from gc_gateway.serving import running
 from gc_gateway.settings import Settings
+from gc_gateway.upstream import joined
 from google import genai
 
 from gc_core import GCConfig, SessionReader
@@ -184,6 +185,39 @@ def test_what_needs_no_collection_leaves_byte_for_byte(provider, gateway, dialec
     assert bodies == sent
 
 
+VERSIONS = {"anthropic": "/v1", "openai": "/v1", "responses": "/v1", "gemini": "/v1beta"}
+
+
+@pytest.mark.parametrize("end", ["", "/", "VERSION", "VERSION/"])
+@pytest.mark.parametrize("dialect", AGENTS)
+def test_an_upstream_may_end_with_the_version_of_its_api(provider, settings, dialect, end):
+    provider.calls = 1
+    below = "/team/api"
+    base = provider.url + below + end.replace("VERSION", VERSIONS[dialect])
+    with running(attrs.evolve(settings, upstreams={dialect: base})) as (url, _):
+        AGENTS[dialect](url)
+    assert len(provider.generations) == 2
+    for seen in provider.generations:
+        assert seen.path.startswith(f"{below}/v1")
+        assert seen.path.count("/v1") == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "url"),
+    [
+        ("http://v1", "/v1/messages", "http://v1/v1/messages"),
+        ("https://host/api/v4", "/v1/chat/completions", "https://host/api/v4/chat/completions"),
+        ("https://host/v1", "/chat/completions", "https://host/v1/chat/completions"),
+        ("https://host/v1", "/v1", "https://host/v1"),
+        ("https://host/v1", "/v1beta/models", "https://host/v1/models"),
+        ("https://host/v1/team", "/v1/models", "https://host/v1/team/v1/models"),
+        ("https://host/vault", "/v1/models", "https://host/vault/v1/models"),
+    ],
+)
+def test_only_a_version_at_the_end_of_the_base_url_stands_for_that_of_the_path(base, path, url):
+    assert joined(base, path) == url
+
+
 def post(gateway, path, body, **headers):
     given = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", **headers}
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -330,7 +364,8 @@ def test_a_call_that_fits_nowhere_is_counted_and_sent_as_it_came(provider, gatew
     body = {**HELLO, "messages": [{"role": "user", "content": "Keep this. " * 20_000}]}
     assert post(gateway, "/v1/messages", body, **{"x-gc-lane": "a"}).status_code == 200
     assert provider.seen[-1].raw == json.dumps(body).encode()
-    assert gateway.lanes.totals().calls == 1
+    totals = gateway.lanes.totals()
+    assert (totals.calls, totals.passed) == (1, 1)
 
 
 # -- what passes -------------------------------------------------------------------------------------------------------

@@ -3,9 +3,12 @@
 import contextlib
 import gzip
 import json
+import re
+import shutil
 import socket
 import stat
 import threading
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import attrs
@@ -14,17 +17,18 @@ import pytest
 import zstandard
 from gc_agents.announcements import FOLDER
 from gc_gateway import upstream
-from gc_gateway.errors import GatewayError
 from gc_gateway.serving import running
-from gc_gateway.settings import Settings, load_settings
+from gc_gateway.settings import Settings
+from gc_gateway.settings_loading import load_settings
 
-from gc_core import ConfigError, Plugins, hookimpl
+from gc_core import ConfigError, GCError, Plugins, hookimpl
 from tests.support.standin import StandIn
 
 HEADERS = {"x-api-key": "key-1", "anthropic-version": "2023-06-01", "content-type": "application/json"}
 HELLO = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hello."}]}
 TOOLS = [{"name": "bash", "description": "Runs.", "input_schema": {"type": "object"}}]
 DIALECTS = ("anthropic", "openai", "responses", "gemini")
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -110,7 +114,7 @@ def test_a_host_header_does_not_choose_the_upstream(provider, gateway):
 
 
 def test_an_address_for_others_needs_a_token(tmp_path):
-    with pytest.raises(GatewayError, match="set a token"):
+    with pytest.raises(ConfigError, match="set a token"):
         Settings(directory=tmp_path, host="0.0.0.0")  # noqa: S104 - it is refused
 
 
@@ -121,9 +125,10 @@ def test_the_credentials_of_an_upstream_are_in_no_error(settings):
     assert answer.status_code == 502
     assert "secret" not in answer.text
     assert "127.0.0.1:9" in answer.json()["error"]["message"]
-    with pytest.raises(GatewayError) as refused:
-        Settings(directory=settings.directory, upstreams={"openai": "ftp://user:secret@host"})
-    assert "secret" not in str(refused.value)
+    for wrong in ("ftp://user:secret@host", "user:secret@host", "http://user:se/cret@host?x", "http://u:secret@[::1"):
+        with pytest.raises(ConfigError, match="expected a base URL") as refused:
+            Settings(directory=settings.directory, upstreams={"openai": wrong})
+        assert "cret" not in str(refused.value)
 
 
 def test_headers_pass_byte_for_byte_whatever_letters_they_have(provider, gateway):
@@ -425,19 +430,142 @@ def test_secrets_that_a_plugin_knows_reach_no_file_and_no_provider(provider, set
 # -- the file of settings ----------------------------------------------------------------------------------------------
 
 
+WRONG_FILES = {
+    "[gatway]\nport = 5\n": "[gatway] is not read: call it [gateway]",
+    "[gc]\n[gatway]\nport = 5\n": "[gatway] is not read: call it [gateway]",
+    "[gc]\n[tool.gc-gateway]\nport = 5\n": "[tool.gc-gateway] is not read: call it [gateway]",
+    '[gc]\n[windows]\n"*" = 8000\n': "[windows] is not read: call it [gateway.windows]",
+    "port = 5\n[gc]\n": "port is not read: write port in the table [gateway]",
+    "[project]\n": "has neither a table [gateway] nor a table [gc]; it has ['project']",
+    "[gateway\n": "cannot be read",
+    "gateway = 5\n": "gateway = 5; expected a table [gateway]",
+    "[gateway]\nprt = 5\n": "no key prt = 5; did you mean port?",
+    "[gateway]\nxylophone = 5\n": "no key xylophone = 5; known: ['body_bytes', ",
+    "[gateway]\ndirectory = 5\n": "directory = 5: expected the path of a directory",
+    "[gateway]\nhost = 5\n": "host = 5: expected an address",
+    "[gateway]\nport = 'x'\n": "port = 'x': expected a whole number from 0 to 65535",
+    "[gateway]\nport = 99999\n": "port = 99999: expected a whole number from 0 to 65535",
+    "[gateway]\ntoken = 5\n": "token is of type int: expected a text",
+    "[gateway]\ndefault_window = 'x'\n": "default_window = 'x': expected a whole number of at least 1",
+    "[gateway]\nbody_bytes = 0\n": "body_bytes = 0: expected a whole number of at least 1",
+    "[gateway]\nidle_seconds = 'x'\n": "idle_seconds = 'x': expected a number of seconds",
+    "[gateway]\nidle_seconds = nan\n": "idle_seconds = nan: expected a number of seconds",
+    "[gateway]\nopen_lanes = -1\n": "open_lanes = -1: expected a whole number of at least 1",
+    "[gateway]\nopen_lanes = true\n": "open_lanes = True: expected a whole number of at least 1",
+    "[gateway]\nwindows = 8000\n": "windows = 8000: expected a table of model = tokens",
+    '[gateway.windows]\n"*" = "8000"\n': """windows."*" = '8000': expected a whole number of tokens""",
+    "[gateway]\nupstreams = 'http://x'\n": "upstreams = 'http://x': expected a table of dialect = URL",
+    "[gateway.upstreams]\nopenai = 5\n": "upstreams.openai = 5: expected a base URL",
+    "[gateway.upstreams]\nopnai = 'http://x'\n": "upstreams.opnai = 'http://x': expected one of the dialects "
+    "['anthropic', 'gemini', 'openai', 'responses']; did you mean openai?",
+    "[gc]\ntarget_percnt = 50\n": "unknown key 'target_percnt' = 50; did you mean target_percent?",
+    "[gc.provider_edits]\ncompact_percent = 50\n": "provider_edits = {'compact_percent': 50}: expected none",
+}
+
+
+def test_calls_whose_lane_cannot_be_opened_pass_and_are_counted_once_each(provider, gateway, settings):
+    shutil.rmtree(settings.directory)
+    settings.directory.touch()
+    for _ in range(2):
+        assert posted(gateway.url, {**HELLO, "tools": TOOLS}).status_code == 200
+    totals = gateway.lanes.totals()
+    assert (totals.calls, totals.passed, len(provider.generations)) == (2, 2, 2)
+    assert gateway.lanes.busiest == ""
+
+
+def test_the_file_of_settings_in_the_documents_is_read(tmp_path):
+    page = (ROOT / "docs" / "how-to" / "gateway.md").read_text()
+    (tmp_path / "gc.toml").write_text(page.partition("```toml\n")[2].partition("```")[0])
+    settings = load_settings(tmp_path / "gc.toml")
+    assert (settings.port, settings.window("gpt-5-mini"), settings.default_window) == (8787, 128_000, 200_000)
+    assert settings.upstream("openai") == "https://proxy.example/v1"
+
+
+@pytest.mark.parametrize("text", WRONG_FILES)
+def test_a_wrong_file_of_settings_is_an_error_that_says_what_would_be_right(tmp_path, text):
+    (tmp_path / "gc.toml").write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(WRONG_FILES[text])):
+        load_settings(tmp_path / "gc.toml", host=None)
+
+
+def test_a_wrong_table_of_the_file_is_an_error_beside_a_flag_for_the_same_table(tmp_path):
+    (tmp_path / "gc.toml").write_text("[gateway]\nwindows = 8000\n")
+    with pytest.raises(ConfigError, match="windows = 8000"):
+        load_settings(tmp_path / "gc.toml", windows={"gpt-5": 9_000})
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "said"),
+    [
+        ("PROT", "1", "unknown environment variable GC_GATEWAY_PROT = '1'; did you mean GC_GATEWAY_PORT?"),
+        ("XYLOPHONE", "1", "unknown environment variable GC_GATEWAY_XYLOPHONE = '1'; known: ['GC_GATEWAY_BODY"),
+        ("UPSTREAM_OPNAI", "http://x", "GC_GATEWAY_UPSTREAM_OPNAI = 'http://x'; did you mean GC_GATEWAY_UPSTREAM_OP"),
+        ("UPSTREAM_OPENAI", "x:80", "upstreams.openai = 'x:80': expected a base URL"),
+        ("WINDOWS", "8000", "GC_GATEWAY_WINDOWS = '8000': a table has no variable; write [gateway.windows] in a file"),
+        ("PORT", "x", "GC_GATEWAY_PORT = 'x': expected a whole number"),
+        ("PORT", "99999", "port = 99999: expected a whole number from 0 to 65535"),
+        ("IDLE_SECONDS", "x", "GC_GATEWAY_IDLE_SECONDS = 'x': expected a number"),
+        ("OPEN_LANES", "-1", "open_lanes = -1: expected a whole number of at least 1"),
+    ],
+)
+def test_a_wrong_variable_is_an_error_that_says_what_would_be_right(monkeypatch, variable, text, said):
+    monkeypatch.setenv(f"GC_GATEWAY_{variable}", text)
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        load_settings()
+
+
+def test_a_misspelt_token_is_not_repeated(monkeypatch, tmp_path):
+    (tmp_path / "gc.toml").write_text("[gateway]\ntokn = 's3cret'\n")
+    with pytest.raises(ConfigError, match=r"no key tokn; did you mean token\?"):
+        load_settings(tmp_path / "gc.toml")
+    monkeypatch.setenv("GC_GATEWAY_TOKN", "s3cret")
+    with pytest.raises(ConfigError, match=r"variable GC_GATEWAY_TOKN; did you mean GC_GATEWAY_TOKEN\?"):
+        load_settings()
+
+
+def test_every_scalar_key_has_a_variable_and_the_agents_own_is_left_alone(monkeypatch):
+    monkeypatch.setenv("GC_GATEWAY_IDLE_SECONDS", "2.5")
+    monkeypatch.setenv("GC_GATEWAY_OPEN_LANES", "7")
+    monkeypatch.setenv("GC_GATEWAY_URL", "http://127.0.0.1:8787")
+    settings = load_settings()
+    assert (settings.idle_seconds, settings.open_lanes) == (2.5, 7)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[gatway]\nport = 5\n", "neither a table"),
-        ("[gateway]\nprt = 5\n", "no key 'prt'; .*did you mean port"),
-        ("[gateway\n", "cannot be read"),
-        ("gateway = 5\n", "expected a table"),
+        ('strategy = "gc_bugdet"', "no strategy 'gc_bugdet'; installed: .*; did you mean gc_budget?"),
+        ("strategies.gc_budget.kep = 1", "strategy 'gc_budget' has no option 'kep'; it has .*; did you mean keep?"),
+        ('memory_backend = "fls"', "no memory backend 'fls'; .*; did you mean files?"),
+        ('summarizer = "lm"', "no summarizer 'lm'; .*; did you mean llm?"),
     ],
 )
-def test_a_wrong_file_of_settings_is_named(tmp_path, text, said):
-    (tmp_path / "gc.toml").write_text(text)
-    with pytest.raises(GatewayError, match=said):
-        load_settings(tmp_path / "gc.toml")
+def test_a_name_that_no_lane_could_resolve_stops_the_gateway_before_it_listens(tmp_path, text, said):
+    (tmp_path / "gc.toml").write_text(f"[gc]\n{text}\n")
+    settings = load_settings(tmp_path / "gc.toml", directory=tmp_path / "lanes")
+    with pytest.raises(ConfigError, match=said.replace("?", r"\?")), running(settings):
+        pass
+
+
+def test_a_summarizer_that_asks_the_conversations_own_model_is_no_error_at_the_start(tmp_path):
+    (tmp_path / "gc.toml").write_text('[gc]\nsummarizer = "llm"\n')
+    with running(load_settings(tmp_path / "gc.toml", directory=tmp_path / "lanes")) as (url, _):
+        assert url
+
+
+def test_a_directory_that_cannot_be_made_stops_the_gateway(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(GCError, match="cannot be created"), running(Settings(directory=tmp_path / "file" / "lanes")):
+        pass
+
+
+def test_the_strategy_that_a_file_names_is_taken_also_where_it_is_the_default_of_the_library(tmp_path, monkeypatch):
+    path = tmp_path / "gc.toml"
+    for text, strategy in (("[gc]\n", "gc_budget"), ('[gc]\nstrategy = "gc_truncate"\n', "gc_truncate")):
+        path.write_text(text)
+        assert load_settings(path).config.strategy == (strategy,)
+    monkeypatch.setenv("GC_STRATEGY", "gc_truncate")
+    assert load_settings().config.strategy == ("gc_truncate",)
 
 
 def test_a_table_of_the_library_beside_the_gateways_is_not_left_unread(tmp_path):

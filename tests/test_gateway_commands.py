@@ -1,5 +1,6 @@
 """``ctxgc run`` and ``ctxgc gateway``, as a user starts them, and what points each client at the gateway."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -104,14 +105,61 @@ def test_a_signal_reaches_the_command_and_nothing_temporary_is_left(tmp_path, en
     ("arguments", "said"),
     [
         (("--upstream", "anthropic"), "--upstream anthropic: expected a name and a value"),
-        (("--upstream", "x=http://a"), "upstream for 'x'"),
-        (("--window", "m=lots"), "expected a number of tokens"),
+        (("--upstream", "x=http://a"), "upstreams.x = 'http://a': expected one of the dialects"),
+        (("--upstream", "openai=host"), "upstreams.openai = 'host': expected a base URL"),
+        (("--window", "gpt=abc"), "--window gpt=abc: expected a number of tokens, as in --window 'gpt-5*=200000'"),
+        (("--window", "gpt=0"), "--window gpt=0: expected a number of tokens"),
+        (("--window", "gpt=²"), "--window gpt=²: expected a number of tokens"),
+        (("--window", "gpt"), "--window gpt: expected a name and a value"),
     ],
 )
 def test_a_wrong_option_is_named(arguments, said):
     ended = CliRunner().invoke(app, ["run", *arguments, "--", "env"])
     assert ended.exit_code == 2
     assert said in ended.output
+
+
+@pytest.mark.parametrize("arguments", [("gateway",), ("run", "--", "env")], ids=lambda arguments: arguments[0])
+def test_a_strategy_that_is_not_there_ends_the_command_before_anything_listens_or_runs(tmp_path, arguments):
+    (tmp_path / "gc.toml").write_text('[gc]\nstrategy = "gc_bugdet"\n')
+    first, *rest = arguments
+    options = ("--config", str(tmp_path / "gc.toml"), "--directory", str(tmp_path / "lanes"))
+    ended = CliRunner().invoke(app, [first, *options, *rest])
+    assert ended.exit_code == 2
+    assert ended.output.startswith("error: no strategy 'gc_bugdet'; installed: ")
+    assert ended.output.endswith("did you mean gc_budget?\n")
+
+
+def test_calls_that_passed_as_they_came_are_told_at_the_end_with_the_log_that_says_why(tmp_path, environment):
+    lanes = tmp_path / "lanes"
+    asks = AGENT.replace('"messages": held', '"messages": held, "thread": {"type": "continue"}')
+    with StandIn(calls=3) as provider:
+        variables = {**environment, "ANTHROPIC_BASE_URL": provider.url}
+        ended = run(variables, "--directory", lanes, "--", sys.executable, "-c", asks)
+    assert ended.returncode == 0
+    calls, _, passed = ended.stderr.splitlines()[-3:]
+    assert calls == "ctxgc: 4 calls, 0 collections"
+    log = lanes / "gateway.log"
+    assert passed == f"ctxgc: 4 of 4 calls were sent as they came, and nothing was collected for that: see {log}"
+    assert log.read_text().count("its history is the provider's") == 4
+
+
+def test_a_command_that_called_no_model_is_told_so(tmp_path):
+    ended = CliRunner().invoke(app, ["run", "--directory", str(tmp_path), "--", "true"])
+    assert ended.output.endswith(
+        f"ctxgc: no conversation passed through the gateway; its log is {tmp_path / 'gateway.log'}\n"
+    )
+
+
+def test_what_a_report_needs_is_named_beside_the_advice_where_it_is_not_installed(tmp_path, monkeypatch):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "plotly" else find_spec(name))
+    with StandIn(calls=1) as provider:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", provider.url)
+        ended = CliRunner().invoke(app, ["run", "--directory", str(tmp_path), "--", sys.executable, "-c", AGENT])
+    last = ended.output.splitlines()[-1]
+    assert last.startswith(f"ctxgc: report: ctxgc report {tmp_path}/")
+    assert last.endswith(' (first pip install "ctxgc[report]")')
 
 
 def test_without_the_distribution_its_name_is_told(monkeypatch):

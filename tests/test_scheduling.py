@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 
 import pytest
 
@@ -340,7 +341,7 @@ def test_deferred_removals_are_a_debt_that_one_sees():
         assert debt
         assert debt.deferred_tokens > 0
         assert "breaks even after" in debt.why
-        assert f"{debt.deferred_tokens:,} could go and were left" in made.explain()
+        assert f"{debt.deferred_tokens:,} could be removed and were not" in made.explain()
         assert made.last_result is None
 
 
@@ -357,10 +358,29 @@ def test_a_debt_is_paid_by_the_next_collection():
     with session(Nursery(Young(tokens=9_000, steps=2, least=100))) as made:
         run(made, 8)
         assert made.debt.served_tokens > 1_000
-        assert f"{made.debt.served_tokens:,} tokens that the agent has consumed are still verbatim" in made.explain()
+        waiting = f"{made.debt.served_tokens:,} tokens that the agent has consumed are still there in full"
+        assert waiting in made.explain()
         made.collect_now(target_percent=0)
         assert not made.debt
         assert "debt" not in made.explain()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"threshold_percent": 80, "target_percent": 60}, r"the next collection starts at [\d.]+ %, down to 60 %"),
+        ({"pressure_percent": 0, "target_percent": 50}, r"each call above 50 % collects, down to 50 %"),
+        ({"auto_trigger": False}, r"collects only when asked"),
+    ],
+)
+def test_when_the_next_collection_comes_is_said_in_plain_words(values, said):
+    with GCSession(GCConfig(**values)) as made:
+        assert re.fullmatch(said, made.explain().splitlines()[2])
+
+
+def test_what_the_agent_has_consumed_is_named_where_it_makes_a_collection_earlier():
+    with session(Nursery(Young(tokens=9_000, steps=2, least=100))) as made:
+        assert ", and earlier once the agent has consumed 9,000 tokens of results" in made.explain()
 
 
 def test_the_reason_of_a_debt_is_gone_with_it():

@@ -324,7 +324,7 @@ def test_a_collection_that_could_free_only_crumbs_is_deferred_and_explained():
         assert collections(events) == []
         assert rendered(session) == before
         assert (deferred.changed, deferred.tokens_before) == (False, deferred.tokens_after)
-        assert "not worth" in session.explain()
+        assert "the last collection would have freed too little" in session.explain()
         events.clear()
         session.pre_send()
         assert events == []
@@ -480,7 +480,7 @@ def test_the_explanation_names_usage_owners_and_what_comes_next():
     with small(4_000) as session:
         filled(session, 3_500)
         assert "of 4,000 tokens" in session.explain()
-        assert "collects at 80 %" in session.explain()
+        assert "the next collection starts at 80 %" in session.explain()
         session.collect_now()
         assert "last collection (manual)" in session.explain()
 

@@ -384,7 +384,7 @@ EXACT_BUT = {
     "tools": ({"tools": True}, "tool schemas"),
     "parts": (
         {"content": [{"type": "text", "text": "Hi"}, {"type": "text", "text": "there"}]},
-        "messages of several texts",
+        "messages with several texts",
     ),
 }
 
@@ -397,7 +397,7 @@ def test_only_what_is_counted_exactly_is_said_to_be(name):
         if said.get("tools"):
             session.tools([{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}])
         session.append({"role": "user", "content": said.get("content", "Hi")})
-        expected = f"counted by o200k_base, exactly but for {but}" if but else "counted exactly by o200k_base"
+        expected = f"counted by o200k_base; {but} only roughly" if but else "counted exactly by o200k_base"
         assert session.explain().splitlines()[0].endswith(expected)
 
 

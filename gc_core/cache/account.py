@@ -190,11 +190,11 @@ class CacheReport:
             return
         yield f"cache: {spend_words(self.spend)}"
         for each in self.apart:
-            yield f"{each.kind}, booked apart: {spend_words(each.spend)}"
+            yield f"{each.kind}, counted separately: {spend_words(each.spend)}"
         if self.missing:
             yield self.missing
         for cause, count, tokens in self.misses:
-            yield f"{count} missed by {cause.value}: {tokens:,} tokens"
+            yield f"cache misses, {cause.value}: {count}, {tokens:,} tokens"
         if self.newest_misses:
             yield f"the last miss: call {self.newest_misses[-1].call}, {self.newest_misses[-1].text}"
         yield from self.contradictions[-1:]

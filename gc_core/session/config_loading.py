@@ -20,13 +20,34 @@ _TABLES = frozenset({"provider_edits", "tools", "strategies", "summarizers"})
 _KEYS = tuple(field.name for field in attrs.fields(GCConfig))
 _VARIABLES = {PREFIX + key.upper(): key for key in _KEYS if key not in _TABLES}
 _KINDS = {key: kind.__name__ if isinstance(kind, type) else str(kind) for key, kind in get_type_hints(GCConfig).items()}
-_TABLE = "gc"
-_MEANT = frozenset({"gc", "gc_core", "gccore", "ctxgc", "gc_config"})
-"""Names of the table that people write, in small letters and with ``_``."""
-
 _SIMILAR_VARIABLE = 0.85
 _SIMILAR_TABLE = 0.9
 """The least similarity of a name that is ours and misspelt: less of it, and another program may own it (``[tool]``)."""
+
+
+@attrs.frozen(kw_only=True)
+class OwnTable:
+    """
+    A table of a TOML file.
+
+    Attributes:
+        name: Its name.
+        keys: The keys that it may have.
+        meant: Other names of it that people write, in small letters and with ``_``.
+
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    meant: frozenset[str]
+
+    def is_meant(self, name: str) -> bool:
+        """Return whether a table of this name is meant to be this one."""
+        plain = _plain(name)
+        return plain in self.meant or bool(nearest(plain, (self.name,), similar=_SIMILAR_TABLE))
+
+
+_GC = OwnTable(name="gc", keys=_KEYS, meant=frozenset({"gc_core", "gccore", "ctxgc", "gc_config"}))
 
 
 def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **values: Any) -> GCConfig:
@@ -48,9 +69,9 @@ def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | 
     return GCConfig(**merged)
 
 
-def check_tables(document: Mapping[str, Any], path: object) -> None:
-    """Raise ConfigError for a table or key of this configuration in a file that is not in ``[gc]``: nobody reads it."""
-    for name, place in _misplaced(document):
+def check_tables(document: Mapping[str, Any], path: object, table: OwnTable = _GC) -> None:
+    """Raise ConfigError for a key or part of our table in a file that stands elsewhere: nobody reads it."""
+    for name, place in _misplaced(document, table):
         raise ConfigError(f"configuration {path}: {name} is not read: {place}")
 
 
@@ -64,29 +85,30 @@ def _from_file(path: object) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigError(f"configuration {path!s:.200} cannot be read: {error}") from error
     check_tables(document, path)
-    if _TABLE not in document and document:
-        near = nearest(_TABLE, document)
+    if _GC.name not in document and document:
+        near = nearest(_GC.name, document)
         meant = f"; is [{near}] meant to be it?" if near else ""
         raise ConfigError(f"configuration {path} has no table [gc]; it has {sorted(document)}{meant}")
-    table = document.get(_TABLE, {})
+    table = document.get(_GC.name, {})
     if not isinstance(table, dict):
         raise ConfigError(f"configuration {path}: gc = {table!r}; expected a table [gc]")
     return table
 
 
-def _misplaced(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _misplaced(document: Mapping[str, Any], own: OwnTable) -> Iterator[tuple[str, str]]:
     """Yield what is ours and stands elsewhere, with where it belongs. A name of another program's is left alone."""
     tools = document.get("tool")
     for name in tools if isinstance(tools, Mapping) else ():
-        if _plain(name) in _MEANT:
-            yield f"[tool.{name}]", "call it [gc]"
+        if own.is_meant(name):
+            yield f"[tool.{name}]", f"call it [{own.name}]"
     for name, value in document.items():
-        key = nearest(_plain(name).removeprefix("gc_"), _KEYS, similar=_SIMILAR_TABLE)
-        if name != _TABLE and _plain(name) in _MEANT:
-            yield f"[{name}]", "call it [gc]"
+        key = nearest(_plain(name).removeprefix("gc_"), own.keys, similar=_SIMILAR_TABLE)
+        if name != own.name and own.is_meant(name):
+            yield f"[{name}]", f"call it [{own.name}]"
         elif key:
             table = isinstance(value, Mapping)
-            yield f"[{name}]" if table else name, f"call it [gc.{key}]" if table else f"write {key} in the table [gc]"
+            place = f"call it [{own.name}.{key}]" if table else f"write {key} in the table [{own.name}]"
+            yield f"[{name}]" if table else name, place
 
 
 def _plain(name: str) -> str:

@@ -46,11 +46,11 @@ def _usage_lines(core: SessionCore) -> list[str]:
     ]
     profile = core.archive.profile
     if not profile.is_neutral:
-        lines.append(f"what stays first of long texts: profile {profile.name}")
+        lines.append(f"long texts are shortened by the profile {profile.name}")
     counted, outside = core.renderer.counted, core.collections.answering.counter
     if counted is not None and outside is not None:
         own, reported = counted
-        lines.append(f"{outside.name} counted {reported:,} tokens where own counts said {own:,}")
+        lines.append(f"{outside.name} counted {reported:,} tokens, gc-core {own:,}")
     return lines
 
 
@@ -59,7 +59,7 @@ def _how(counter: TokenCounter, context: Context) -> str:
     if not counter.exact:
         return f"estimated by {counter.name}"
     rough = ", ".join(_rough(context))
-    return f"counted by {counter.name}, exactly but for {rough}" if rough else f"counted exactly by {counter.name}"
+    return f"counted by {counter.name}; {rough} only roughly" if rough else f"counted exactly by {counter.name}"
 
 
 def _rough(context: Context) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _rough(context: Context) -> Iterator[str]:
     yield from (words for kind, words in _ROUGH.items() if kind in kinds)
     sent = [context.system, *(message.items for message in context.messages)]
     if any(sum(item.kind in _TEXTS for item in items) > 1 for items in sent):
-        yield "messages of several texts"
+        yield "messages with several texts"
 
 
 def _parts(budget: InstructionBudget, moment: Moment) -> str:
@@ -91,8 +91,8 @@ def _last_lines(core: SessionCore) -> list[str]:
         return []
     lines = [
         (
-            f"last collection ({last.reason.value}): {last.tokens_before:,} to {last.tokens_after:,} tokens"
-            f" by {len(last.removals)} removals{'; ' + last.note if last.note else ''}"
+            f"last collection ({last.reason.value}): from {last.tokens_before:,} to {last.tokens_after:,} tokens,"
+            f" removals: {len(last.removals)}{'; ' + last.note if last.note else ''}"
         )
     ]
     if meter.weighed and not meter.debt.deferred_tokens and last.reason is not GCTriggerReason.CONTEXT_LIMIT:
@@ -107,8 +107,9 @@ def _next_step(core: SessionCore, moment: Moment) -> str:
     if core.provider.kept_at:
         return "collects nothing"
     if waits_above > moment.tokens:
-        return f"the last collection was not worth a break; it is tried again above {waits_above:,} tokens"
-    mode = "after each call" if config.continuous else "when reached"
+        return f"the last collection would have freed too little; the next is tried above {waits_above:,} tokens"
+    begins, ends = f"{scheduler.begins_percent:.4g} %", f"down to {scheduler.target_percent:.4g} %"
+    when = f"each call above {begins} collects" if config.continuous else f"the next collection starts at {begins}"
     young = scheduler.young
-    served = "" if young is None else f"; what has been served, from {young.tokens:,} tokens on"
-    return f"collects at {scheduler.begins_percent:.4g} % ({mode}) down to {scheduler.target_percent:.4g} %{served}"
+    early = "" if young is None else f", and earlier once the agent has consumed {young.tokens:,} tokens of results"
+    return f"{when}, {ends}{early}"

@@ -114,6 +114,14 @@ def arranged(
     return settings, attrs.evolve(host, strategy=chosen)
 
 
+def check_config(config: GCConfig, plugins: Plugins, *, format: str, model: str) -> None:  # noqa: A002 - as above
+    """Raise ConfigError for what a session would refuse: unknown names, and wrong options of what they name."""
+    settings, host = arranged(
+        config, format=format, model=model, counter=None, host=Host(plugins=plugins), strategy=None
+    )  # fmt: skip
+    Parts.of(settings, host)
+
+
 def requested_strategies(
     strategy: GCStrategy | str | Iterable[GCStrategy | str] | None, config: GCConfig
 ) -> tuple[GCStrategy | str, ...]:

@@ -52,9 +52,9 @@ class PendingWork:
 
     def __str__(self) -> str:
         """Return one line for ``explain``."""
-        text = f"pending: {self.served_tokens:,} tokens that the agent has consumed are still verbatim"
+        text = f"pending: {self.served_tokens:,} tokens that the agent has consumed are still there in full"
         if self.deferred_tokens:
-            text += f", {self.deferred_tokens:,} could go and were left"
+            text += f", {self.deferred_tokens:,} could be removed and were not"
         return f"{text}; {self.why}" if self.why else text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -10,6 +11,8 @@ from urllib.parse import unquote, urlsplit
 from starlette.requests import Request
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+_CREDENTIALS: Final = re.compile(r"""(^['"](?:\w+://)?|//)[^\s'"]*@""")
 
 
 def is_token(given: str, token: str) -> bool:
@@ -46,6 +49,11 @@ def without_credentials(url: str) -> str:
     """Return a base URL without a user's name and password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def shown(value: object) -> str:
+    """Return a wrong value as an error shows it: cut, and without what may be a user's name and password."""
+    return _CREDENTIALS.sub(r"\1", repr(value))[:200]
 
 
 def is_loopback(host: str) -> bool:

@@ -36,7 +36,7 @@ from gc_gateway.metrics import Metrics
 from gc_gateway.page import Page
 from gc_gateway.request_log import RequestLine, RequestLog, line_of
 from gc_gateway.settings import Settings
-from gc_gateway.upstream import Forwarded, Upstream, passed_on, raw, received
+from gc_gateway.upstream import Forwarded, Upstream, joined, passed_on, raw, received
 from gc_gateway.usage import UsageReader, decoded
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Gateway:
         query = f"?{incoming.query}" if incoming.query else ""
         outgoing = Forwarded(
             method=incoming.method,
-            url=f"{base}{incoming.path}{query}",
+            url=f"{joined(base, incoming.path)}{query}",
             headers=passed_on(list(incoming.pairs)),
             body=incoming.body,
         )
@@ -217,7 +217,10 @@ class Gateway:
     ) -> tuple[Turn | None, bytes | None]:
         """Return the turn in a request, and the body to send instead of its own; None for neither."""
         turn = self._turn(dialect, incoming, model, line)
-        return turn, None if turn is None else self._collecting.changed_body(turn)
+        if turn is None:
+            self.lanes.passed(counted=False)
+            return None, None
+        return turn, self._collecting.changed_body(turn)
 
     def _counted(self, dialect: Dialect, incoming: Incoming, model: str, line: RequestLine) -> int | None:
         turn = self._turn(dialect, incoming, model, line)
@@ -229,6 +232,7 @@ class Gateway:
             body = parsed(incoming.body, encoding, self.settings.body_bytes)
         if body is None:
             self.metrics.passed("shape")
+            _log.info("body not understood", dialect=dialect.format, error="it is no JSON object")
             return None
         base = self.settings.upstream(dialect.format)
         scope = scope_of(dialect.format, base, incoming.headers, _key_in(incoming.query))

@@ -84,6 +84,8 @@ class Collecting:
             return None
         if content.is_elsewhere or not content.messages:
             self._metrics.passed("elsewhere")
+            why = "its history is the provider's" if content.is_elsewhere else "it has no messages"
+            _log.info("body not understood", dialect=dialect.format, error=why)
             return None
         return Turn(dialect=dialect, lane=lane, body=body, content=content, is_aside=is_aside(headers))
 
@@ -96,6 +98,8 @@ class Collecting:
                 self._metrics.unchanged()
                 return None
             outcome.body = self._changed(turn, window)
+        if outcome.failed and turn.line.kind != "aside":
+            self._lanes.passed(counted=turn.line.kind == "turn")
         return outcome.body
 
     def _changed(self, turn: Turn, window: int) -> bytes | None:
@@ -196,7 +200,7 @@ class Collecting:
         error = attempt.error
         if error is None:
             return
-        outcome.body = outcome.tokens = None
+        outcome.body, outcome.tokens, outcome.failed = None, None, True
         self._metrics.passed("overflow" if isinstance(error, ContextOverflowError) else "error")
         _log.warning(
             "sent as it came",
@@ -209,10 +213,11 @@ class Collecting:
 
 @attrs.define
 class _Outcome:
-    """The body or the tokens that a guarded block found; None where the original request counts."""
+    """The body or the tokens that a guarded block found; None where the original request counts, or it failed."""
 
     body: bytes | None = None
     tokens: int | None = None
+    failed: bool = False
 
 
 def _fits(turn: Turn, window: int) -> bool:

@@ -18,10 +18,11 @@ from gc_core.errors import LogError
 from gc_core.events import CollectionFinished, Event
 from gc_core.integrations.lanes import Histories, History
 from gc_core.providers.prices import prices_of
+from gc_core.session.opening import check_config
 from gc_core.values.folders import private
 from gc_core.values.loggers import logger
 from gc_gateway.call_costs import CallCost, CallCosts
-from gc_gateway.dialects import Content
+from gc_gateway.dialects import CHAT, Content
 from gc_gateway.lane_files import LaneFile
 from gc_gateway.lane_ids import LaneId, is_key
 from gc_gateway.overview import Collected, Counts, LaneView, Overview
@@ -43,6 +44,9 @@ LONGEST_NAME: Final = 200
 
 LATEST: Final = 20
 """Collections of a lane that are remembered for its view."""
+
+_ANY_MODEL: Final = "gpt-5"
+"""A model with a price, where a configuration is checked before there is a request that names one."""
 
 MOST_LEFT: Final = 100
 """Lanes that left memory, but are still shown."""
@@ -190,7 +194,8 @@ class Lanes:
     """
     All lanes: found by id or by history, opened from their directories, and closed when they are idle.
 
-    Safe to call from threads.
+    Safe to call from threads. Raises ConfigError where a lane could not be opened as the settings say, and LogError
+    where their directory cannot be written.
 
     Attributes:
         slots: Held by each thread that computes: many of them would keep the server's loop from passing streams on.
@@ -199,6 +204,8 @@ class Lanes:
 
     def __init__(self, settings: Settings, listener: Any = None) -> None:
         self._settings = settings
+        # Each request says what its reply may have: that is taken from the window, and nothing beside it.
+        self._config = attrs.evolve(settings.config, output_reservation=0)
         self._listener = listener
         self._open: OrderedDict[str, Lane] = OrderedDict()
         self._histories = Histories(settings.directory)
@@ -208,6 +215,8 @@ class Lanes:
         self._gates: weakref.WeakValueDictionary[str, threading.Lock] = weakref.WeakValueDictionary()
         self._plugins = Plugins.discover()  # once for all lanes: it would be half of what a lane takes to begin
         self.slots = threading.Semaphore(SLOTS)
+        check_config(self._config, self._plugins, format=CHAT.format, model=_ANY_MODEL)
+        private(settings.directory)
 
     @contextlib.contextmanager
     def lane(self, lane_id: LaneId, format_name: str, content: Content) -> Iterator[Lane]:
@@ -284,6 +293,11 @@ class Lanes:
         """Return what all lanes have done since the gateway started, including those that left memory."""
         return self.overview().totals
 
+    def passed(self, *, counted: bool) -> None:
+        """Count a call that was sent as it came; ``counted`` where its lane has counted it among its calls."""
+        with self._mutex:
+            self._done = self._done.plus(Counts(calls=0 if counted else 1, passed=1))
+
     @property
     def busiest(self) -> str:
         """The key of the lane with the most calls since the gateway started; "" if none was opened."""
@@ -349,18 +363,17 @@ class Lanes:
     def _opened(self, key: str, lane_id: LaneId, format_name: str, content: Content) -> Lane:
         directory = private(self._settings.directory) / key
         session = None
-        # Each request says what its reply may have: that is taken from the window, and nothing beside it.
-        config = attrs.evolve(self._settings.config, output_reservation=0)
         if (directory / "master.jsonl").exists():
             try:
-                session = GCSession.open(directory, config, plugins=self._plugins)
+                session = GCSession.open(directory, self._config, plugins=self._plugins)
             except LogError as error:
                 _log.warning("lane cannot be opened", lane=key, error=str(error)[:500])
                 directory = directory.with_name(f"{key}-{uuid.uuid4().hex[:8]}")
         if session is None:
             session = GCSession(
-                config, format=format_name, model=content.model or None, directory=directory, plugins=self._plugins
-            )
+                self._config, format=format_name, model=content.model or None, directory=directory,
+                plugins=self._plugins,
+            )  # fmt: skip
             made = LaneFile(client=lane_id.client, format=format_name, name=lane_id.name, parent=lane_id.parent)
             made.write(directory)
         reserved, file = self._settings.config.output_reservation, LaneFile.read(directory)

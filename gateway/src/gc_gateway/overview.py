@@ -31,6 +31,7 @@ class Counts:
 
     Attributes:
         calls: Turns.
+        passed: Those of them that were sent as they came, because they could not be collected for.
         collections: Collections.
         given_tokens: Tokens that would have been sent without collections; of what was left out, an estimate by its
             letters.
@@ -42,6 +43,7 @@ class Counts:
     """
 
     calls: int = 0
+    passed: int = 0
     collections: int = 0
     given_tokens: int = 0
     sent_tokens: int = 0

@@ -41,9 +41,10 @@ def bound(settings: Settings) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((settings.host, settings.port))
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         listening.close()
-        raise GatewayError(f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise GatewayError(f"{settings.host}:{settings.port} cannot be listened on: {why}") from error
     return listening
 
 
@@ -67,7 +68,8 @@ def serve(settings: Settings, started: Callable[[str], None]) -> None:
     """
     Serve until SIGTERM or SIGINT: open requests are answered first, for ten seconds at most.
 
-    ``started`` gets the base URL once connections are taken. Call it from the main thread. Raises GatewayError.
+    ``started`` gets the base URL once connections are taken. Call it from the main thread. Raises GatewayError where
+    it cannot listen, and ConfigError, before it does, where its lanes could not be opened as they are configured.
     """
     gateway, listening = Gateway(settings), bound(settings)
     serving = server(gateway)
@@ -88,7 +90,7 @@ def serve(settings: Settings, started: Callable[[str], None]) -> None:
 def running(settings: Settings) -> Iterator[tuple[str, Gateway]]:
     """
     Serve in a thread while the block runs; yields the base URL and the gateway. Raises GatewayError if it does not
-    start.
+    start, and ConfigError where its lanes could not be opened as they are configured.
     """
     gateway, listening = Gateway(settings), bound(settings)
     serving = server(gateway)

@@ -1,25 +1,98 @@
-"""The gateway's configuration: flags beat ``GC_GATEWAY_*`` variables, which beat a file's ``[gateway]`` table."""
+"""The gateway's configuration: one value, validated when it is created."""
 
 from __future__ import annotations
 
 import os
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import attrs
 
-from gc_core import GCConfig, load_config
-from gc_core.session.config_loading import check_tables
+from gc_core import GCConfig
+from gc_core.errors import ConfigError
 from gc_core.values.nearest import did_you_mean
-from gc_gateway.access import LOOPBACK, without_credentials
+from gc_core.values.validators import is_count, is_number
+from gc_gateway.access import LOOPBACK, shown
 from gc_gateway.dialects import DIALECTS
-from gc_gateway.errors import GatewayError
 
-PREFIX = "GC_GATEWAY_"
+_LAST_PORT: Final = 65_535
+_CLIENTS_DECIDE: Final = "expected none: clients ask their provider for its edits, and their requests stay as they are"
+
+Validator = Callable[[object, "attrs.Attribute[Any]", Any], None]
+
+
+def _whole(least: int, most: int | None = None) -> Validator:
+    def check(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+        if not is_count(value, least) or (most is not None and value > most):
+            to = f"of at least {least}" if most is None else f"from {least} to {most}"
+            raise ConfigError(f"{attribute.name} = {value!r}: expected a whole number {to}")
+
+    return check
+
+
+def _seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if not is_number(value) or value < 0:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected a number of seconds, 0 or more")
+
+
+def _name(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{attribute.name} = {value!r}: expected an address, such as '127.0.0.1'")
+
+
+def _secret(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if not isinstance(value, str):
+        raise ConfigError(f"{attribute.name} is of type {type(value).__name__}: expected a text in quotation marks")
+
+
+def _directory(value: Any) -> Path:
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise ConfigError(f"directory = {value!r}: expected the path of a directory")
+    return Path(value)
+
+
+def upstreams_of(value: object) -> Mapping[str, str]:
+    """Return the base URLs by dialect. Raises ConfigError for anything else."""
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            f'upstreams = {shown(value)}: expected a table of dialect = URL, such as openai = "https://host"'
+        )
+    for name, url in value.items():
+        if name not in DIALECTS:
+            expected = f"expected one of the dialects {sorted(DIALECTS)}{did_you_mean(name, DIALECTS)}"
+            raise ConfigError(f"upstreams.{name} = {shown(url)}: {expected}")
+        if not _is_base_url(url):
+            raise ConfigError(f"upstreams.{name} = {shown(url)}: expected a base URL, such as 'https://host/path'")
+    return dict(value)
+
+
+def windows_of(value: object) -> Mapping[str, int]:
+    """Return the tokens of windows by a pattern of the model's name. Raises ConfigError for anything else."""
+    if not isinstance(value, Mapping):
+        raise ConfigError(f'windows = {value!r}: expected a table of model = tokens, such as "gpt-5*" = 200000')
+    for pattern, tokens in value.items():
+        if not is_count(tokens, 1):
+            raise ConfigError(f'windows."{pattern}" = {tokens!r}: expected a whole number of tokens of at least 1')
+    return dict(value)
+
+
+def _is_base_url(url: object) -> bool:
+    if not isinstance(url, str):
+        return False
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # it is only read here, and may be none
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and not parts.query and not parts.fragment
+
+
+def _own_edits_alone(_: object, _attribute: attrs.Attribute[Any], config: GCConfig) -> None:
+    if config.provider_edits:
+        raise ConfigError(f"provider_edits = {config.provider_edits!r}: {_CLIENTS_DECIDE}")
 
 
 @attrs.frozen(kw_only=True)
@@ -27,13 +100,16 @@ class Settings:
     """
     The configuration of one gateway.
 
+    Raises ConfigError, naming key, value and what is allowed, for a bad value.
+
     Attributes:
         directory: Where the lanes' files are.
         host: The address to listen on; anything but loopback needs a token.
         port: The port; 0 for a free one.
         token: What clients send as ``x-gc-token``, or as the first part of the path (``/TOKEN/v1/messages``); "" for
             none.
-        upstreams: Base URLs by dialect; the vendor's own where none is given.
+        upstreams: Base URLs by dialect, with or without the API's version (``/v1``); the vendor's own where none is
+            given.
         windows: Tokens of a model's window, by a pattern of its name (``"gpt-5*"``); else the price list's.
         default_window: Tokens of the window of a model that is listed nowhere.
         body_bytes: The longest request body.
@@ -43,31 +119,22 @@ class Settings:
 
     """
 
-    directory: Path
-    host: str = "127.0.0.1"
-    port: int = 0
-    token: str = attrs.field(default="", repr=False)
-    upstreams: Mapping[str, str] = attrs.field(factory=dict)
-    windows: Mapping[str, int] = attrs.field(factory=dict)
-    default_window: int = 200_000
-    body_bytes: int = 64_000_000
-    idle_seconds: float = 600.0
-    open_lanes: int = 100
-    config: GCConfig = attrs.field(factory=lambda: GCConfig(strategy="gc_budget"))
+    directory: Path = attrs.field(converter=_directory)
+    host: str = attrs.field(default="127.0.0.1", validator=_name)
+    port: int = attrs.field(default=0, validator=_whole(0, _LAST_PORT))
+    token: str = attrs.field(default="", repr=False, validator=_secret)
+    upstreams: Mapping[str, str] = attrs.field(factory=dict, converter=upstreams_of)
+    windows: Mapping[str, int] = attrs.field(factory=dict, converter=windows_of)
+    default_window: int = attrs.field(default=200_000, validator=_whole(1))
+    body_bytes: int = attrs.field(default=64_000_000, validator=_whole(1))
+    idle_seconds: float = attrs.field(default=600.0, validator=_seconds)
+    open_lanes: int = attrs.field(default=100, validator=_whole(1))
+    config: GCConfig = attrs.field(factory=lambda: GCConfig(strategy="gc_budget"), validator=_own_edits_alone)
 
     def __attrs_post_init__(self) -> None:
-        """Raise GatewayError for what cannot be."""
-        unknown = sorted(self.upstreams.keys() - DIALECTS.keys())
-        if unknown:
-            raise GatewayError(f"upstream for {unknown[0]!r}: dialects are {sorted(DIALECTS)}")
-        for name, url in self.upstreams.items():
-            parts = urlsplit(url)
-            if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
-                raise GatewayError(
-                    f"upstream for {name} = {without_credentials(url)!r}: expected a base URL such as https://host/path"
-                )
+        """Raise ConfigError for an address of others without a token."""
         if self.host not in LOOPBACK and not self.token:
-            raise GatewayError(f"host = {self.host!r} is reachable by others: set a token, or listen on 127.0.0.1")
+            raise ConfigError(f"host = {self.host!r} is reachable by others: set a token, or listen on 127.0.0.1")
 
     def upstream(self, dialect: str) -> str:
         """Return the base URL of a dialect, without a slash at its end."""
@@ -79,82 +146,6 @@ class Settings:
             if fnmatchcase(model, pattern):
                 return tokens
         return _listed_window(model) or self.default_window
-
-
-def load_settings(path: str | Path | None = None, **flags: Any) -> Settings:
-    """
-    Return the settings of a file, the environment and flags; a flag that is None is not given.
-
-    The file's ``[gc]`` table says how lanes collect. Raises GatewayError and ConfigError, naming the key.
-    """
-    document = _document(Path(path)) if path is not None else {}
-    check_tables(document, path or "")
-    table = _gateway(path, document)
-    values = _merged(table, _from_environment(), {key: value for key, value in flags.items() if value is not None})
-    known = {field.name for field in attrs.fields(Settings)} - {"config"}
-    for unknown in sorted(values.keys() - known):
-        raise GatewayError(f"[gateway] has no key {unknown!r}; it has {sorted(known)}{did_you_mean(unknown, known)}")
-    values["directory"] = Path(values.get("directory") or lanes_directory())
-    return Settings(**values, config=_config(path if "gc" in document else None))
-
-
-def _merged(*sources: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all sources, later ones before earlier; those of tables (upstreams, windows) one by one."""
-    merged: dict[str, Any] = {}
-    for source in sources:
-        for key, value in source.items():
-            held = merged.get(key)
-            merged[key] = _joined(held, value) if isinstance(value, Mapping) else value
-    return merged
-
-
-def _joined(held: object, later: Mapping[str, Any]) -> dict[str, Any]:
-    """Return both; the later entries come first, because the first window whose pattern fits is taken."""
-    earlier = held if isinstance(held, Mapping) else {}
-    return {**later, **{name: value for name, value in earlier.items() if name not in later}}
-
-
-def _config(path: str | Path | None) -> GCConfig:
-    config = load_config(path)
-    return config if config.strategy != GCConfig().strategy else attrs.evolve(config, strategy="gc_budget")
-
-
-def _document(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise GatewayError(f"{path} cannot be read: {error}") from error
-
-
-def _gateway(path: str | Path | None, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the table of the gateway. Raises GatewayError where a file has neither that nor one of the library's."""
-    if document and not {"gateway", "gc"} & document.keys():
-        raise GatewayError(f"{path} has neither a table [gateway] nor a table [gc]; it has {sorted(document)}")
-    table = document.get("gateway", {})
-    if not isinstance(table, dict):
-        raise GatewayError(f"{path}: gateway = {table!r}: expected a table")
-    return table
-
-
-def _from_environment() -> dict[str, Any]:
-    names = {"directory": str, "host": str, "port": int, "token": str, "default_window": int, "body_bytes": int}
-    found: dict[str, Any] = {}
-    for name, kind in names.items():
-        text = os.environ.get(PREFIX + name.upper())
-        if text is not None:
-            try:
-                found[name] = kind(text)
-            except ValueError:
-                raise GatewayError(f"{PREFIX}{name.upper()} = {text!r}: expected {kind.__name__}") from None
-    upstreams = {name: os.environ.get(f"{PREFIX}UPSTREAM_{name.upper()}") for name in DIALECTS}
-    given = {name: url for name, url in upstreams.items() if url}
-    return {**found, **({"upstreams": given} if given else {})}
-
-
-def lanes_directory() -> Path:
-    """Return the directory of the lanes where neither a flag nor a file names one."""
-    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return Path(os.environ.get(f"{PREFIX}DIRECTORY") or home / "gc-gateway" / "lanes")
 
 
 def _listed_window(model: str) -> int:

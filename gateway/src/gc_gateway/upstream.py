@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
+from typing import Final
 
 import attrs
 import httpx2
@@ -14,6 +16,9 @@ _HOP = frozenset(
     | {"transfer-encoding", "upgrade", "host", "content-length"}
 )
 """Headers that belong to one connection (RFC 9110, section 7.6.1), and those that are set again."""
+
+_VERSION_AT_END: Final = re.compile(r"(?<!/)/v\d\w*$")
+_VERSION_FIRST: Final = re.compile(r"/v\d\w*(?=/|$)")
 
 _OWN = frozenset({"x-gc-lane", "x-gc-token"})
 
@@ -84,6 +89,12 @@ class Upstream:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+def joined(base: str, path: str) -> str:
+    """Return where a request's path is below a base URL; one that ends with the API's version replaces the path's."""
+    version = _VERSION_FIRST.match(path) if _VERSION_AT_END.search(base) else None
+    return base + (path if version is None else path[version.end() :])
 
 
 def received(response: httpx2.Response) -> list[tuple[str, str]]:

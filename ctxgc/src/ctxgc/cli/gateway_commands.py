@@ -7,6 +7,7 @@ import importlib.util
 import logging
 import os
 import secrets
+import shlex
 import shutil
 import sys
 import tempfile
@@ -21,13 +22,19 @@ from gc_core.errors import GCError
 if TYPE_CHECKING:
     from gc_gateway.app import Gateway
     from gc_gateway.lanes import Lanes
+    from gc_gateway.overview import Counts
     from gc_gateway.settings import Settings
 
 _LOG_NAME: Final = "gateway.log"
+_EXAMPLE: Final = "'gpt-5*=200000'"
 
 _Upstream = Annotated[
     list[str] | None,
-    typer.Option("--upstream", metavar="DIALECT=URL", help="Provider of anthropic, openai, responses or gemini."),
+    typer.Option(
+        "--upstream",
+        metavar="DIALECT=URL",
+        help="Provider of anthropic, openai, responses or gemini, with or without /v1.",
+    ),
 ]
 _Window = Annotated[
     list[str] | None,
@@ -115,7 +122,8 @@ def _report_savings(gateway: Gateway) -> None:
     money = _money(totals.spent, totals.spent_without)
     typer.echo(f"ctxgc: {many(totals.calls, 'call')}, {many(totals.collections, 'collection')}", err=True)
     typer.echo(f"ctxgc: saved {saved:,} of {totals.given_tokens:,} input tokens ({percent:.0f}%), {money}", err=True)
-    typer.echo(f"ctxgc: {_where(lanes, gateway.settings.directory)}", err=True)
+    for line in _where(lanes, totals, gateway.settings.directory):
+        typer.echo(f"ctxgc: {line}", err=True)
 
 
 def _money(spent: float, without: float) -> str:
@@ -124,10 +132,26 @@ def _money(spent: float, without: float) -> str:
     return f"{without - spent:.2f} of {without:.2f} USD"
 
 
-def _where(lanes: Lanes, directory: Path) -> str:
-    if not lanes.busiest:
-        return f"no call passed through the gateway; its log is {directory / _LOG_NAME}"
-    return f"report: ctxgc report {directory / lanes.busiest}"
+def _where(lanes: Lanes, totals: Counts, directory: Path) -> Iterator[str]:
+    """Yield what was not collected for, and where to look."""
+    from ctxgc.cli.tables import many
+
+    log = directory / _LOG_NAME
+    if totals.passed:
+        sent = "was sent as it came" if totals.passed == 1 else "were sent as they came"
+        yield f"{totals.passed:,} of {many(totals.calls, 'call')} {sent}, and nothing was collected for that: see {log}"
+    if lanes.busiest:
+        yield f"report: ctxgc report {shlex.quote(str(directory / lanes.busiest))}{_needed_for_reports()}"
+    elif not totals.passed:
+        yield f"no conversation passed through the gateway; its log is {log}"
+
+
+def _needed_for_reports() -> str:
+    """Return the end of the advice: what has to be installed before, or nothing."""
+    from ctxgc.report.page import HOW_TO_INSTALL, NEEDED
+
+    is_installed = all(importlib.util.find_spec(name) for name in NEEDED)
+    return "" if is_installed else f" (first {HOW_TO_INSTALL})"
 
 
 # -- settings ----------------------------------------------------------------------------------------------------------
@@ -155,10 +179,10 @@ def _settings(config: Path | None, *, upstream: list[str] | None, window: list[s
     """Return the gateway's settings. Raises GCErrors for what cannot be."""
     if importlib.util.find_spec("gc_gateway") is None:
         raise _RefusedError("the gateway is a separate distribution: pip install gc-gateway")
-    from gc_gateway.settings import load_settings
+    from gc_gateway.settings_loading import load_settings
 
     upstreams = _pairs("--upstream", upstream, "anthropic=https://api.anthropic.com")
-    windows = {model: _tokens(text) for model, text in _pairs("--window", window, "'gpt-5*=200000'").items()}
+    windows = {model: _tokens(model, text) for model, text in _pairs("--window", window, _EXAMPLE).items()}
     return load_settings(config, upstreams=upstreams or None, windows=windows or None, **flags)
 
 
@@ -170,10 +194,10 @@ def _pairs(option: str, texts: list[str] | None, example: str) -> Mapping[str, s
     return {name: value for name, _, value in pairs}
 
 
-def _tokens(text: str) -> int:
+def _tokens(model: str, text: str) -> int:
     plain = text.replace("_", "").replace(",", "")
-    if not plain.isdigit() or not int(plain):
-        raise _RefusedError(f"--window ...={text}: expected a number of tokens")
+    if not plain.isdecimal() or not int(plain):
+        raise _RefusedError(f"--window {model}={text}: expected a number of tokens, as in --window {_EXAMPLE}")
     return int(plain)
 
 
@@ -186,7 +210,11 @@ def _logging_to(directory: Path) -> Iterator[None]:
     from gc_core.values.folders import private
 
     path = private(directory) / _LOG_NAME
-    with path.open("a", encoding="utf-8") as file, _logging(file):
+    try:
+        file = path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise _RefusedError(f"{path} cannot be written: {error.strerror}") from error
+    with file, _logging(file):
         yield
 
 

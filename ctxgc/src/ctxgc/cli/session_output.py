@@ -28,7 +28,7 @@ def session_of(path: Path) -> Path:
     if _is_there(path) or importlib.util.find_spec("gc_gateway") is None:
         return path
     from gc_gateway.lane_files import lane_named
-    from gc_gateway.settings import lanes_directory
+    from gc_gateway.settings_loading import lanes_directory
 
     try:
         return lane_named(path.parent if path.name != str(path) else lanes_directory(), path.name) or path

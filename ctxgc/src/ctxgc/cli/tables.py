@@ -179,7 +179,7 @@ def failure_lines(failures: Iterable[PluginFailure]) -> list[str]:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 _COLUMNS = (
-    "calls", "collections", "tokens sent", "without gc", "over", "without gc", "LOCKED over", "breaches",
+    "calls", "collections", "tokens sent", "without gc", "calls over", "over without gc", "LOCKED over", "breaches",
     "LOCKED missing", "breaks", "cost", "edits miss", "far fit", "ms p50 / p99", "collecting",
 )  # fmt: skip
 
@@ -201,51 +201,71 @@ def _cells(summary: ReplaySummary) -> tuple[str, ...]:
 
 
 def _figures(summary: ReplaySummary) -> list[tuple[str, str, str]]:
-    locked = f"and {summary.calls_over_locked:,} where LOCKED content alone is larger" * bool(summary.calls_over_locked)
+    locked = (
+        f"and {summary.calls_over_locked:,} more whose LOCKED content alone is larger than the window"
+        if summary.calls_over_locked
+        else "requests larger than the window"
+    )
     return [
         ("collections", f"{summary.collected:,}", _reasons(summary)),
         ("tokens sent", f"{summary.tokens_sent:,}", _saved(summary)),
-        ("cost", cost_text(summary.cost), "of the price without collection; cached tokens at 0.1, others at 1.25"),
-        ("calls over", f"{summary.calls_over:,}", locked or "requests larger than the window"),
-        ("rule breaches", f"{summary.rule_breaches:,}", "what the provider would refuse"),
-        ("LOCKED missing", f"{summary.locked_bytes_missing:,}", "bytes of system text, tools and first request"),
-        ("user text kept", f"{summary.user_text_kept:.0f} %", f"first request {summary.first_request_kept:.0f} %"),
+        ("cost", cost_text(summary.cost), "times the price without collection; a cached token is 0.1, any other 1.25"),
+        ("calls over", f"{summary.calls_over:,}", locked),
+        ("rule breaches", f"{summary.rule_breaches:,}", "errors for which the provider would refuse a request"),
+        (
+            "LOCKED missing",
+            f"{summary.locked_bytes_missing:,}",
+            "bytes of system text, tools and first request, not sent",
+        ),
+        (
+            "user text kept",
+            f"{summary.user_text_kept:.0f} %",
+            f"of what the user typed; of the first request {summary.first_request_kept:.0f} %",
+        ),
         (
             "edits that miss",
             percent_text(summary.edits_that_miss),
-            f"% of {many(summary.edits, 'edit')} quote a line that the prompt lacks; {_with_misses(summary)}",
+            f"% of {many(summary.edits, 'edit')} quote a line that is not in the prompt; {_with_misses(summary)}",
         ),
         (
             "verbatim reuse",
             percent_text(summary.verbatim_reuse),
-            "% of the old lines that other arguments repeat stand in the prompt",
+            "% of the old lines that other calls repeat are in the prompt",
         ),
         (
             "far fit",
             percent_text(summary.far_fit),
-            f"% of {summary.far_uses:,} far uses visible, by name; {_found_again(summary)}",
+            f"% of {summary.far_uses:,} names used again after long are in the prompt, {_found_again(summary)}",
         ),
-        ("cache breaks", f"{summary.breaks:,}", f"{summary.drifts:,} without a collection"),
-        ("second passes", f"{summary.repeats:,}", f"{summary.repeats_not_empty:,} found more to remove"),
-        ("ms a call", _ms(summary.plain), "median / p99 of pre_send and post_turn"),
-        ("ms collecting", _ms(summary.collecting), f"the {many(summary.collecting.calls, 'call')} that collected"),
-        ("ms appending", _ms(summary.ingest), "what came between two calls"),
+        ("cache breaks", f"{summary.breaks:,}", f"{summary.drifts:,} of them without a collection"),
+        (
+            "tried again",
+            f"{summary.repeats:,}",
+            f"times right after a collection; {summary.repeats_not_empty:,} would have removed more, and none should",
+        ),
+        ("ms a call", _ms(summary.plain), "median / 99th percentile of pre_send and post_turn together"),
+        (
+            "ms collecting",
+            _ms(summary.collecting),
+            f"the same for the {many(summary.collecting.calls, 'call')} that collected",
+        ),
+        ("ms appending", _ms(summary.ingest), "the same for taking in what came between two calls"),
     ]
 
 
 def _with_misses(summary: ReplaySummary) -> str:
-    return f"with one more call for each, the cost is {cost_text(summary.cost_with_misses)}"
+    return f"if each takes one more call, the cost is {cost_text(summary.cost_with_misses)}"
 
 
 def _found_again(summary: ReplaySummary) -> str:
-    return f"on whole lines {percent_text(summary.far_lines)}, of the rest recalled {percent_text(summary.recovered)}"
+    whole, recalled = percent_text(summary.far_lines), percent_text(summary.recovered)
+    return f"{whole} % on a whole line; of the rest {recalled} % can be recalled"
 
 
 def _reasons(summary: ReplaySummary) -> str:
-    reasons = [f"{entry.reason.value} {entry.count:,}" for entry in summary.collections]
-    return "; ".join(
-        [", ".join(reasons), f"{summary.deferred:,} more not worth it"] if reasons else ["none was needed"]
-    )
+    reasons = ", ".join(f"{entry.reason.value} {entry.count:,}" for entry in summary.collections)
+    put_off = f"; {summary.deferred:,} put off, which would have freed too little" if summary.deferred else ""
+    return f"{reasons or 'none was needed'}{put_off}"
 
 
 def _saved(summary: ReplaySummary) -> str:

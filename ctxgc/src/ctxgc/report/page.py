@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Final
 
 import attrs
 import cattrs
@@ -18,6 +19,11 @@ import cattrs
 from ctxgc.report.values import Report
 from gc_core.errors import ConfigError
 from gc_core.values.policy import GCPolicy
+
+NEEDED: Final = ("jinja2", "plotly")
+"""The packages that the extra ``report`` installs."""
+
+HOW_TO_INSTALL: Final = 'pip install "ctxgc[report]"'
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("charts.js", "page.js")
@@ -47,7 +53,7 @@ def page(report: Report) -> bytes:
 
     Raises ConfigError, saying what to install, without the extra ``report``.
     """
-    jinja2, plotly = _needed("jinja2"), _needed("plotly")
+    jinja2, plotly = map(_needed, NEEDED)
     library = (Path(str(plotly.__file__)).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
     scripts = [_inlined(text) for text in (library, *((_HERE / name).read_text("utf-8") for name in _SCRIPTS))]
     environment = jinja2.Environment(
@@ -72,7 +78,7 @@ def _needed(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise ConfigError(f'a report needs {name}: pip install "ctxgc[report]"') from error
+        raise ConfigError(f"a report needs {name}: {HOW_TO_INSTALL}") from error
 
 
 def _inlined(script: str) -> str:

@@ -52,7 +52,8 @@ class Reference:
     A pointer from the window to what left it. The ids are valid for the life of the session's log.
 
     Attributes:
-        tokens: Tokens that were left out.
+        tokens: Tokens that it stands for when they arrived.
+        kept: Those of them that a stub still shows.
         first: Id of the first item that it covers.
         last: Id of the last one; the same as ``first`` for a stub.
         first_turn: Turn of the first item.
@@ -73,6 +74,7 @@ class Reference:
     last: str
     first_turn: int
     last_turn: int
+    kept: int = 0
     hint: str = ""
     calls: tuple[tuple[str, int], ...] = ()
     preview: str = ""
@@ -86,7 +88,7 @@ class Reference:
         """Return the line that ends a stub."""
         about = f"{self._named(self.first)} {self.hint}".rstrip() if self.recalls else self.hint
         about += f': "{self.preview}"' if self.preview else ""
-        line = f"[gc: {self.tokens:,} tokens left out: {about.strip()}{self._where()}]"
+        line = f"[gc: {self.tokens - self.kept:,} tokens left out: {about.strip()}{self._where()}]"
         return line if self.recalls else sealed(line)  # a session recognises its own by the log
 
     def trace_text(self) -> str:

@@ -24,7 +24,7 @@ class OwnText:
 
     Attributes:
         kind: TRACE, SUMMARY or MEMORY_BLOCK (a task state); a stub keeps the kind of its original.
-        tokens: Tokens that it replaces.
+        tokens: Tokens that are left out there.
         number: The number of a summary.
         is_digest: A summary that grows by entries.
         hint: A stub's description of its content.

@@ -16,6 +16,7 @@ from typing import Final
 import attrs
 
 from gc_core.values.patterns import regex
+from gc_core.values.sentences import split_sentences
 
 MOST_CHARS: Final = 300
 """The most characters of a sentence written as a rule; longer ones are narrative."""
@@ -23,7 +24,7 @@ MOST_CHARS: Final = 300
 MOST_TEXT: Final = 4_000
 """The characters of a message that are read; the rest of a longer one was pasted."""
 
-_SENTENCE = regex(r"[^\n.!?。！？؟;؛।]+(?:\.(?=\w)[^\n.!?。！？؟;؛।]+)*[.!?。！？؟;؛।]*")
+_BEHIND_STOPS = regex(r"(?<=[.!?;])\s+")
 _DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS, _LEAST_DENSE = 3, 5
 _QUESTION = "?？؟"
@@ -91,8 +92,7 @@ def demands_in(text: str) -> Iterator[Demand]:
     """Yield the sentences of a user's message that may bind, in order. O(length)."""
     if len(text) > MOST_TEXT:
         return
-    for match in _SENTENCE.finditer(text):
-        sentence = match.group().strip()
+    for sentence in _sentences(text):
         strength = strength_of(sentence)
         if strength:
             yield Demand(sentence, strength)
@@ -115,6 +115,12 @@ def strength_of(sentence: str) -> Strength:
     if _POLITE.search(sentence) and words <= _MOST_POLITE_WORDS and not (binds and words > _LEAST_WORDS):
         return Strength.NONE
     return Strength.CLEAR if binds else Strength.UNCLEAR
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Yield the sentences; one too long for a rule is cut behind every stop, also where an abbreviation may be."""
+    for sentence in map(str.strip, split_sentences(text)):
+        yield from (sentence,) if len(sentence) <= MOST_CHARS else _BEHIND_STOPS.split(sentence)
 
 
 def _force(sentence: str) -> int:

@@ -22,9 +22,6 @@ HINTED_FROM = 400
 MOST_NAMES = 12
 """The most names in a trace, the newest."""
 
-MOST_SAID = 8
-"""The most sentences of users that a trace quotes, the most binding."""
-
 _TOOLS = 2
 """The most tools that a trace names; the calls of all others are summed."""
 
@@ -61,7 +58,7 @@ class Reference:
         hint: A few words on a single item, or "".
         calls: Tools called in what a trace replaces, with their numbers, the most called first.
         preview: The beginning of a text that is removed entirely, or the last statement in the range, or "".
-        said: What users demanded there, sentences verbatim.
+        said: What users laid down there, sentences verbatim.
         names: Names that occurred there and nowhere else in the window, of what was asked and done.
         place: The bytes of the master log that contain it all; None if no log is mentioned.
         recalls: There is a session to recall it from; without one no ids are shown.
@@ -100,7 +97,8 @@ class Reference:
         """Return a summary as the model reads it: a heading, its text, and how to get the originals back."""
         of = f' of="{self._turns()}"' if self.recalls else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
-        return sealed(f"{opening}\n{body}\n{self._line()}\n</summary>")
+        said = self._said()
+        return sealed(f"{opening}\n{body}\n{self._line(f': {said}' if said else '')}\n</summary>")
 
     def _line(self, about: str = "") -> str:
         where = f": {self._turns()}, {self._ids()}" if self.recalls else ""
@@ -108,9 +106,12 @@ class Reference:
 
     def _hints(self) -> tuple[str, ...]:
         about = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
-        said = " ".join(f'"{sentence}"' for sentence in self.said)
         named = f"on {', '.join(self.names)}" if self.names else ""
-        return (*about, said and f"the user said {said}", named)
+        return (*about, self._said(), named)
+
+    def _said(self) -> str:
+        said = " ".join(f'"{sentence}"' for sentence in self.said)
+        return said and f"the user said {said}"
 
     def _calls(self) -> str:
         parts = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]

@@ -17,7 +17,6 @@ import attrs
 
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
-from gc_core.relevance.demands import strongest
 from gc_core.relevance.name_scan import LONG_LINE, scan
 from gc_core.relevance.named_blocks import named_blocks
 from gc_core.relevance.outcome_lines import outcome_lines
@@ -28,7 +27,7 @@ from gc_core.values.items import Form, Item, ItemKind, Part, number_of
 from gc_core.values.json_values import Path, read_object, rebuilt
 from gc_core.values.names import Scan
 from gc_core.values.policy import GCPolicy
-from gc_core.values.references import MOST_NAMES, MOST_SAID, PLAIN, ByteRange, Reference
+from gc_core.values.references import MOST_NAMES, PLAIN, ByteRange, Reference
 from gc_core.values.removals import GAP
 from gc_core.values.sources import ENRICHMENT, TASK_STATE
 
@@ -193,9 +192,9 @@ def reference_to(
 
 
 def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True, form: str = PLAIN) -> Reference:
-    """Return one reference for adjacent items; what a trace among them covers counts as it did."""
+    """Return one reference for adjacent items, without quotes; what a trace among them covers counts as it did."""
     tokens, calls, preview = 0, Counter[str](), ""
-    names, said = dict[str, None](), dict[str, None]()
+    names = dict[str, None]()
     places: list[ByteRange] = []
     firsts, lasts, turns = list[str](), list[str](), list[int]()
     for item in items:
@@ -212,7 +211,6 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
             calls.update(dict(known.calls))
             preview = known.preview or preview
             names.update(dict.fromkeys(known.names))
-            said.update(dict.fromkeys(known.said))
         place = item.logged if known is None else known.place
         if cites and place is not None:
             places.append(place)
@@ -225,7 +223,6 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         last_turn=max(turns),
         calls=tuple(calls.most_common()),
         preview=_preview(preview),
-        said=strongest(tuple(said), MOST_SAID),
         names=tuple(names)[-MOST_NAMES:],
         place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
         recalls=recalls,

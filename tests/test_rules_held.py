@@ -110,6 +110,20 @@ def test_quotes_give_way_only_where_nothing_else_can_and_the_request_fits(strate
     assert 0 < held_before("a " * 3_380, strategy) < 9
 
 
+@pytest.mark.parametrize("form", ["{rule}\n\n{paste}", "{paste}\n\n{rule}", "{rule} {paste}"])
+def test_a_rule_before_or_behind_a_long_paste_stays_when_the_paste_leaves(form):
+    paste = " ".join(
+        f"In year {year} the harbour had {year * 7} ships and a quiet winter." for year in range(1900, 1990)
+    )
+    with GCSession(GCConfig(strategy="gc_truncate", context_limit=6_000, output_reservation=500)) as session:
+        for text in ("Hello.", form.format(rule=RULES[0], paste=paste), *map(str, range(40))):
+            session.append({"role": "user", "content": text})
+            request = session.pre_send()
+            session.post_turn({"role": "assistant", "content": "Noted. " * 80})
+        assert holds(request.messages, RULES[0])
+        assert not holds(request.messages, "In year 1950")
+
+
 def test_a_rule_that_was_taken_back_is_quoted_with_what_took_it_back():
     with GCSession(GCConfig(strategy="gc_truncate", context_limit=4_000, output_reservation=500)) as session:
         for text in ("Hello.", RULES[2], "Forget what I said about the competitor Acme.", *map(str, range(30))):

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
 from gc_core.collector.running_totals import RunningTotals
 from gc_core.providers.contract import TokenCounter
-from gc_core.relevance.demands import Strength, demands_in
-from gc_core.task import phrases
-from gc_core.task.sentence_models import rule_margins
-from gc_core.task.stated_rules import sentences_in
-from gc_core.task.statements import own_words
-from gc_core.task.withdrawals import withdrawal_in
 from gc_core.values.items import Item, ItemKind, Unit
 from gc_core.window.view import WindowView
 
@@ -22,11 +15,6 @@ MOST_RULES: Final = 32
 
 MOST_OTHERS: Final = 8
 """The most of them that are no rules by themselves, only sentences with a binding word."""
-
-LONGEST: Final = 300
-"""Characters of a sentence above which it is not quoted: it is narrative."""
-
-_PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 
 
 class Quotes:
@@ -110,43 +98,31 @@ class Quotes:
 
     def _ranked(self, sentences: Sequence[str]) -> list[str]:
         """Return the sentences, first those that are given up last."""
-        return sorted(sentences[::-1], key=lambda each: -self._margin(each))
+        newest_first = sentences[::-1]
+        return sorted(newest_first, key=lambda each: -self._margin(each))
 
     def _is_rule(self, sentence: str) -> bool:
         """Return whether a sentence is a rule by itself, or takes one back."""
         return self._margin(sentence) > 0
 
     def _margin(self, sentence: str) -> float:
+        """The models are loaded when something leaves, not with a session."""
         if sentence not in self._margins:
-            self._margins[sentence] = math.inf if _takes_back(sentence) else rule_margins([sentence])[0]
+            from gc_core.collector.laid_down import margin_of
+
+            self._margins[sentence] = margin_of(sentence)
         return self._margins[sentence]
 
     def _in(self, item: Item) -> tuple[str, ...]:
         if item.kind is not ItemKind.USER_TEXT:
             return _quoted_in(item)
         if item.id not in self._found:
-            self._found[item.id] = tuple(_laid_down(item))
+            from gc_core.collector.laid_down import laid_down
+
+            self._found[item.id] = tuple(laid_down(item))
         return self._found[item.id]
 
 
 def _quoted_in(item: Item) -> tuple[str, ...]:
     """Return what a notice or a summary quotes."""
     return item.reference.said if item.reference is not None else ()
-
-
-def _laid_down(item: Item) -> Iterator[str]:
-    """Yield a user's rules, what takes one back, and other short sentences that clearly bind, in order; linear."""
-    if item.synthetic:
-        return
-    own = own_words(item)
-    rules = {each.text for each in sentences_in(own) if each.form is not None or _takes_back(each.text)}
-    binding = {" ".join(each.text.split()) for each in demands_in(item.text) if each.strength is Strength.CLEAR}
-    for sentence in phrases.sentences_of(item.text):
-        if (sentence in rules or sentence in binding) and len(sentence) <= LONGEST:
-            yield sentence.translate(_PLAIN)
-
-
-def _takes_back(sentence: str) -> bool:
-    """Return whether a sentence takes back a rule that it names."""
-    found = withdrawal_in(phrases.straight(sentence))
-    return found is not None and bool(found.named)

@@ -202,7 +202,7 @@ class Cuts:
             silent = ()
         if silent and notices:
             notices[-1] = attrs.evolve(notices[-1], heard=(*notices[-1].heard, *silent))
-        elif silent and self._quotes.has_rule(silent):
+        elif silent and self._quotes.rules_of(silent):
             notices = [self._notice(silent, silent[0])]
         return tuple(self._quoting(notices))
 

@@ -184,7 +184,7 @@ class Summaries:
         tokens = enough = quoted = 0
         for count, unit in enumerate(units, start=1):
             tokens += self._totals.tokens_of([unit])
-            quoted += self._quotes.cost_of(unit)
+            quoted += self._quotes.total(self._quotes.rules_of((unit,)))
             allowed = self._allowed(action, tokens) + min(quoted, self._quotes.cap)
             reaches = self._totals.total - tokens + allowed <= target and not whole
             if reaches or count == len(units):
@@ -220,7 +220,7 @@ class Summaries:
         allowed = digest_tokens(action, units) if is_digest else self._allowed(action, tokens)
         if is_digest and allowed >= tokens + sum(unit.tokens for unit in traces):
             return None
-        said = self._quotes.chosen(self._quotes.of(both), leaving={unit.number for unit in both})
+        said = self._quotes.chosen(self._quotes.rules_of(both), leaving={unit.number for unit in both})
         reference = attrs.evolve(self._traces.spanning(both)[0], said=said)
         allowed += self._quotes.total(said)
         if allowed >= tokens + sum(unit.tokens for unit in traces):
@@ -251,7 +251,7 @@ class Summaries:
             self._totals.absorb(self._view.position(trace.number))
         self._totals.merged_away.update(self._vanishing(summary))
         self._totals.add(summary.tokens)
-        self._quotes.planned += self._quotes.total(summary.reference.said)
+        self._quotes.planned += summary.reference.said
         self._given += 1
         self._planned.append(summary)
 
@@ -282,8 +282,8 @@ class Summaries:
             self._totals.give_back(self._view.position(trace.number))
         self._totals.merged_away.difference_update(self._vanishing(summary))
         self._totals.add(-summary.tokens)
-        self._quotes.planned -= self._quotes.total(summary.reference.said)
         self._planned.remove(summary)
+        self._quotes.planned = tuple(said for each in self._planned for said in each.reference.said)
         return tuple(rest)
 
     def freed(self, removal: GCRemovalItem) -> int:

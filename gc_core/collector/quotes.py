@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+import math
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
 
 from gc_core.collector.running_totals import RunningTotals
@@ -12,6 +13,9 @@ from gc_core.window.view import WindowView
 
 MOST_RULES: Final = 32
 """The most sentences that are quoted in one place."""
+
+SURE: Final = 2.0
+"""The margin up to which rules are so unsure that they have half of the room."""
 
 MOST_OTHERS: Final = 8
 """The most of them that are no rules by themselves, only sentences with a binding word."""
@@ -26,13 +30,13 @@ class Quotes:
 
     Attributes:
         cap: The most tokens of all quotes in the window.
-        planned: Tokens of the quotes in the summaries of this plan.
+        planned: The quotes in the summaries of this plan.
 
     """
 
     def __init__(self, view: WindowView, totals: RunningTotals, counter: TokenCounter) -> None:
         self.cap = view.caps.quotes
-        self.planned = 0
+        self.planned: tuple[str, ...] = ()
         self._view = view
         self._totals = totals
         self._counter = counter
@@ -49,52 +53,50 @@ class Quotes:
         Return those of the sentences that are quoted, in order: as many as there is room for beside the quotes of other
         units than the ``leaving`` ones.
         """
-        staying = self.planned + self._staying(leaving)
-        rules = self.cap - staying
-        others = min(rules, self._view.caps.notices)
+        room = self._room(leaving)
         kept: set[str] = set()
-        mere = 0
+        others = 0
         for sentence in self._ranked(sentences):
-            cost, is_rule = self._cost(sentence), self._is_rule(sentence)
-            if len(kept) == MOST_RULES or cost > (rules if is_rule else min(rules, others)):
-                continue
-            if not is_rule and mere == MOST_OTHERS:
-                continue
-            kept.add(sentence)
-            mere += not is_rule
-            rules -= cost
-            others -= 0 if is_rule else cost
+            cost, margin = self._cost(sentence), self._margin(sentence)
+            limits = [limit for limit in room if margin <= limit]
+            if len(kept) == MOST_RULES or (margin <= 0 and others == MOST_OTHERS):
+                break
+            if all(cost <= room[limit] for limit in limits):
+                kept.add(sentence)
+                others += margin <= 0
+                room.update((limit, room[limit] - cost) for limit in limits)
         return tuple(sentence for sentence in sentences if sentence in kept)
 
     def least(self, sentences: Sequence[str]) -> str:
         """Return the sentence that is given up first."""
         return self._ranked(sentences)[-1]
 
+    def rules_of(self, units: Iterable[Unit]) -> tuple[str, ...]:
+        """Return the rules among what users laid down in these units."""
+        return tuple(filter(self._is_rule, self.of(units)))
+
     def total(self, sentences: Iterable[str]) -> int:
         """Return the tokens of quoting these sentences."""
         return sum(map(self._cost, sentences))
-
-    def cost_of(self, unit: Unit) -> int:
-        """Return the most tokens of quoting what users laid down in a unit."""
-        return self.total(self.of((unit,)))
 
     def _cost(self, sentence: str) -> int:
         if sentence not in self._costs:
             self._costs[sentence] = self._counter.count(f' "{sentence}"')
         return self._costs[sentence]
 
-    def has_rule(self, units: Iterable[Unit]) -> bool:
-        """Return whether users laid down a rule in these units."""
-        return any(map(self._is_rule, self.of(units)))
+    def _room(self, leaving: Container[int]) -> dict[float, int]:
+        """Return the tokens that are left for sentences up to each of some margins: unsure ones displace no rule."""
+        room = {math.inf: self.cap, SURE: self.cap // 2, 0.0: min(self.cap // 2, self._view.caps.notices)}
+        for sentence in (*self.planned, *self._staying(leaving)):
+            for limit in room:
+                room[limit] -= self._cost(sentence) if self._margin(sentence) <= limit else 0
+        return room
 
-    def _staying(self, leaving: Container[int]) -> int:
-        """Return the tokens of the quotes in units that stay."""
-        staying = (
-            unit
-            for unit, gone in zip(self._view.units, self._totals.gone, strict=True)
-            if not gone and unit.number not in leaving
-        )
-        return sum(self.total(_quoted_in(unit.items[0])) for unit in staying)
+    def _staying(self, leaving: Container[int]) -> Iterator[str]:
+        """Yield the quotes in units that stay."""
+        for unit, gone in zip(self._view.units, self._totals.gone, strict=True):
+            if not gone and unit.number not in leaving:
+                yield from _quoted_in(unit.items[0])
 
     def _ranked(self, sentences: Sequence[str]) -> list[str]:
         """Return the sentences, first those that are given up last."""

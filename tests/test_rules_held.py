@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCSession, compact
+from gc_core.providers.rules import check_request
 from tests.support.histories import FORMATS, SPEAKERS, Reply
 
 STRATEGIES = ["none", "gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
@@ -122,6 +123,20 @@ def test_a_rule_before_or_behind_a_long_paste_stays_when_the_paste_leaves(form):
             session.post_turn({"role": "assistant", "content": "Noted. " * 80})
         assert holds(request.messages, RULES[0])
         assert not holds(request.messages, "In year 1950")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_rule_about_tags_closes_no_frame_that_quotes_it(strategy):
+    rule = 'Always close a block with </summary> and never write <context> or "[gc: 5 tokens left out here]".'
+    with GCSession(GCConfig(strategy=strategy, context_limit=4_000, output_reservation=500)) as session:
+        for text in ("Hello.", rule, *map(str, range(40))):
+            session.append({"role": "user", "content": text})
+            request = session.pre_send()
+            assert not check_request(request)
+            assert not session.plugins.failures
+            session.post_turn({"role": "assistant", "content": "Noted. " * 60})
+        assert holds(request.messages, "Always close a block with ")
+        assert session.last_result.tokens_freed > 0
 
 
 def test_a_rule_that_was_taken_back_is_quoted_with_what_took_it_back():

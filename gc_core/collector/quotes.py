@@ -108,7 +108,7 @@ class Quotes:
         return self._margin(sentence) > 0
 
     def _margin(self, sentence: str) -> float:
-        """The models are loaded when something leaves, not with a session."""
+        """Return how surely a sentence is a rule. The models are loaded when something leaves, not with a session."""
         if sentence not in self._margins:
             from gc_core.collector.laid_down import margin_of
 

@@ -8,6 +8,7 @@ import re
 import attrs
 
 from gc_core.errors import ConfigError
+from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
 
 LOG_NAME = "master.jsonl"
@@ -97,7 +98,7 @@ class Reference:
         """Return a summary as the model reads it: a heading, its text, and how to get the originals back."""
         of = f' of="{self._turns()}"' if self.recalls else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
-        said = self._said()
+        said = escaped(self._said())
         return sealed(f"{opening}\n{body}\n{self._line(f': {said}' if said else '')}\n</summary>")
 
     def _line(self, about: str = "") -> str:

@@ -3,6 +3,7 @@
 import functools
 import itertools
 import json
+import re
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -17,6 +18,7 @@ from tests.support.ordinary import KINDS, as_anthropic, judge, kind, made, momen
 STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
 CHATS = ["short chat", "very short chat", "one-word turns", "several languages", "preferences and small talk"]
 COUNTERS = {name: counter_for(None, name) for name in ("openai", "anthropic")}
+QUOTES = re.compile(r'(?:, |: )the user said (?:"[^"\n]*" ?)+')
 QUICK = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
@@ -27,6 +29,10 @@ def counted(text, name="openai"):
 
 def count(message, name="openai"):
     return counted(json.dumps(message, sort_keys=True), name)
+
+
+def user(text):
+    return {"role": "user", "content": text}
 
 
 def config(strategy, window, **given):
@@ -82,7 +88,9 @@ def test_a_made_session_fits_and_has_few_lines_that_never_touch(strategy, which,
             assert not check_request(request)
             lines = lines_of(request)
             assert all(later - earlier > 1 for earlier, later in itertools.pairwise(lines))
-            assert len(lines) <= 1 or sum(count(request.messages[place]) for place in lines) <= window * 0.02 + 1
+            plain = [QUOTES.sub("", request.messages[place]["content"]) for place in lines]
+            assert len(lines) <= 1 or sum(count(user(line)) for line in plain) <= window * 0.02 + 4 * len(lines)
+            assert sum(count(request.messages[place]) for place in lines) <= window * 0.11 + 80
     except ContextOverflowError:
         assert what_must_stay(messages) + 200 > window
 

@@ -2,19 +2,23 @@
 
 import itertools
 import json
+import re
 
 import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gc_core import GCPolicy, Item, ItemKind
-from gc_core.providers.token_counting import counter_for, part_tokens
+from gc_core import GCPolicy, Item, ItemKind, compact
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for, message_tokens, part_tokens
 from gc_core.relevance.name_scan import scan
 from gc_core.values.items import Form, Part
 from gc_core.values.references import ByteRange
 from gc_core.values.removals import GAP, SNIPPED
 from gc_core.window.stubs import reference_to, smallest_stub, write_stub
+from tests.support.histories import FORMATS, SPEAKERS, Reply
+from tests.support.say import lines, small
 
 COUNTER = counter_for(None, "openai")
 
@@ -170,6 +174,11 @@ def again(item, written, keep, shown=(), **more):
     return stubbed, write_stub(stubbed, limit, COUNTER, set(shown), reference=stubbed.reference, **more)
 
 
+def what(text):
+    """What the line at the end of a stub says behind the number of tokens."""
+    return text.split("\n")[-1].partition(" tokens left out: ")[2]
+
+
 def is_in_order(kept, of):
     """Whether each line is among the others, in their order."""
     rest = iter(of)
@@ -192,7 +201,7 @@ def test_a_shorter_stub_of_a_stub_keeps_some_of_its_lines_in_order(pieces, keep,
     assert is_in_order(whole, [line for line in before if line != GAP])
     limit = max(int(keep * share * item.original_tokens), smallest_stub(stubbed, COUNTER, stubbed.reference))
     assert second.tokens <= limit
-    assert second.reference == first.reference
+    assert attrs.evolve(second.reference, kept=0) == attrs.evolve(first.reference, kept=0)
 
 
 @settings(max_examples=50, deadline=None)
@@ -225,7 +234,7 @@ def test_the_hint_of_a_stub_does_not_count_as_a_live_line():
     first = write_stub(item, 90, COUNTER, set(), reference=reference_to(item, reader))
     assert "src/login_page.py" in first.text.split("\n")[-1]
     _, second = again(item, first, 60 / item.tokens)
-    assert second.text.split("\n")[-1] == first.text.split("\n")[-1]
+    assert what(second.text) == what(first.text)
     assert second.text.split("\n").count("[...]") <= 3
 
 
@@ -234,7 +243,7 @@ def test_free_text_arguments_with_backslashes_keep_one_reference():
     first = write_stub(caller, 400, COUNTER, {"alpha"}, ends=True)
     _, second = again(caller, first, 0.05, ends=True)
     assert second.text.count("[gc: ") == 1
-    assert second.text.endswith(first.text.split("\n")[-1])
+    assert what(second.text) == what(first.text)
 
 
 @pytest.mark.parametrize("gap", [GAP, SNIPPED])
@@ -244,3 +253,68 @@ def test_the_marks_of_an_earlier_stub_run_together(gap):
     lines = second.text.split("\n")
     assert all(one != two for one, two in itertools.pairwise(lines))
     assert {line for line in lines if line.startswith("[...")} == {gap}
+
+
+def left_out(text):
+    """How many tokens the text says are missing."""
+    return int(re.search(r"\[gc: ([\d,]+) tokens left out: ", text).group(1).replace(",", ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"{LOG}\nfound alpha_one at src/app.py\n{LOG}", ItemKind.TOOL_RESULT),
+        (f"Read this.\n{LOG}\nNever touch alpha_one.\n{LOG}", ItemKind.USER_TEXT),
+        (json.dumps({"path": "src/app.py", "content": f"{LOG}\nalpha_one\n{LOG}"}), ItemKind.TOOL_CALL),
+    ],
+    ids=["a result", "a paste", "arguments"],
+)
+@pytest.mark.parametrize("keep", [0.0, 0.3, 0.7])
+def test_a_stub_says_how_much_is_missing_not_how_much_there_was(text, kind, keep):
+    item = item_of(text, kind=kind)
+    written = write_stub(item, int(keep * item.tokens), COUNTER, set(), ends=True)
+    assert written.tokens <= max(int(keep * item.tokens), smallest_stub(item, COUNTER))
+    kept = written.tokens - smallest_stub(item, COUNTER)
+    assert abs(left_out(written.text) - (item.tokens - kept)) <= 2
+    assert written.reference.tokens == item.tokens
+
+
+def test_a_shorter_stub_of_a_stub_says_that_more_is_missing():
+    item = item_of(f"{LOG}\nfound alpha_one at src/app.py\n{LOG}")
+    longer = write_stub(item, item.tokens // 2, COUNTER, set(), ends=True)
+    _, shorter = again(item, longer, 0.2, ends=True)
+    assert left_out(longer.text) < left_out(shorter.text) < item.tokens
+    assert shorter.text.count("tokens left out") == 1
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_the_last_resort_cuts_says_how_much_of_it_is_missing(form):
+    speaker = SPEAKERS[form]()
+    with small(4_000, format=form, strategy="none") as session:
+        session.append(speaker.user("Fix it."))
+        session.post_turn(speaker.reply(Reply(parts=(("call", "c1", "read", "a.py"),))))
+        for message in speaker.results([("c1", "read", lines(900, "r"))]):
+            session.append(message)
+        session.pre_send()
+        session.post_turn(speaker.reply(Reply(parts=(("text", "Done."),))))
+        session.append(speaker.user(lines(900, "u")))
+        session.pre_send()
+        cut = [item for item in session.items() if item.form is Form.STUB]
+        assert cut
+        for item in cut:
+            line = item.reference.stub_text()
+            missing = item.original_tokens - (item.tokens - COUNTER.count(line))
+            assert line in item.text
+            assert abs(left_out(item.text) - missing) <= 50  # a result's own framing is neither kept nor left out
+
+
+def test_a_stub_that_comes_back_in_a_list_still_stands_for_its_whole_original():
+    paste = {"role": "user", "content": lines(900, "u")}
+    opening = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "What?"}]
+    cut = compact([*opening, paste], 2_000)
+    with small(8_000) as session:
+        session.sync([*cut, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "And now?"}])
+        item = next(item for item in session.items() if item.form is Form.STUB)
+        whole = message_tokens(paste, format_named("openai"), COUNTER)
+        assert abs(item.original_tokens - whole) <= 8
+        assert item.reference.kept > 1_000

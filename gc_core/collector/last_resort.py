@@ -37,7 +37,7 @@ _SLACK = 64
 def run(planner: Planner, view: WindowView, *, fit: int) -> None:
     """
     Offer removals in this order: the first three steps down to the goal, the rest only until ``fit`` tokens are
-    reached. LOCKED and pinned content is never offered.
+    reached. LOCKED and pinned content is never offered; what users laid down is quoted as long as anything is left.
     """
     for offers, rights in _to_goal(view):
         _offer(planner, offers, rights, planner.goal.target_tokens)
@@ -48,6 +48,7 @@ def run(planner: Planner, view: WindowView, *, fit: int) -> None:
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
     _cut(planner, _newest(view), fit)
     planner.settle()
+    planner.quote_less(fit)
 
 
 def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:

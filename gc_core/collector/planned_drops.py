@@ -7,6 +7,7 @@ from functools import cached_property
 
 import attrs
 
+from gc_core.collector.quotes import Quotes
 from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import LEAST_TIMES, Notice, Traces
 from gc_core.providers.contract import TokenCounter
@@ -51,7 +52,7 @@ class _Line:
 class Cuts:
     """
     Drops units, and counts what replaces them: a trace for every run that is worth one, a line with the names of tools.
-    All traces together stay below ``cap`` tokens: above it the oldest are merged into one.
+    All traces together stay below ``cap`` tokens, their quotes apart: above it the oldest are merged into one.
 
     Traces are counted at their longest until ``recount``; ``unsure`` is by how much the total may be too high until
     then.
@@ -65,9 +66,11 @@ class Cuts:
         traces: Traces,
         counter: TokenCounter,
         *,
+        quotes: Quotes,
         cap: int,
     ) -> None:
         self.unsure = 0
+        self._quotes = quotes
         self._context = context
         self._view = view
         self._totals = totals
@@ -134,14 +137,15 @@ class Cuts:
 
         A collection exceeds the target by part of a unit: those tokens are spent on names for the next request.
         """
-        room = min(room, self._cap - self._staying_tokens() - sum(notice.tokens for notice in self._notices))
+        written = sum(notice.tokens - notice.quoted for notice in self._notices)
+        room = min(room, self._cap - self._staying_tokens() - written)
         free = room = max(0, room)
         traces = {notice.takes_place_of: notice.reference for notice in self._notices}
         known = shown() if self._notices and room >= _LEAST_ROOM else set()
         for notice in reversed(self._notices):
             if room < _LEAST_ROOM:
                 break
-            most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
+            most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens + notice.quoted)
             traces[notice.takes_place_of], cost = self._traces.with_names(notice, known, most)
             room -= cost
         return traces, free - room
@@ -189,31 +193,42 @@ class Cuts:
             if not line.tokens:
                 silent += line.units
                 continue
-            notice = self._notice((*silent, *line.units), line.units[0])
+            heard = (*silent, *line.units)
+            notice = self._notice(heard, line.units[0])
             if silent and notice.tokens - line.tokens > room:
                 notice = self._notice(line.units, line.units[0])
             room -= notice.tokens - line.tokens
-            notices.append(notice)
+            notices.append(attrs.evolve(notice, heard=heard))
             silent = ()
+        if silent and notices:
+            notices[-1] = attrs.evolve(notices[-1], heard=(*notices[-1].heard, *silent))
+        elif silent and self._quotes.rules_of(silent):
+            notices = [self._notice(silent, silent[0])]
         return tuple(self._quoting(notices))
 
     def _quoting(self, notices: Sequence[Notice]) -> Iterator[Notice]:
         """
-        Yield the notices with what users demanded in what leaves, as far as the cap has room for
-        it, the oldest first.
+        Yield the notices with what users laid down in what leaves, as far as the cap of quotes has room for it; each
+        stays smaller than what it replaces.
         """
-        room = self._cap - self._staying_tokens() - sum(notice.tokens for notice in notices)
-        for notice in notices:
-            most = min(room, _left_out_of(notice.units) // LEAST_TIMES - notice.tokens)
-            reference, tokens = self._traces.quoting(notice, most)
-            room -= tokens - notice.tokens
-            yield attrs.evolve(notice, reference=reference, tokens=tokens)
+        found = [self._quotes.of(notice.heard) for notice in notices]
+        left = set(self._quotes.chosen(tuple(dict.fromkeys(said for each in found for said in each))))
+        for notice, each in zip(notices, found, strict=True):
+            said = tuple(sentence for sentence in each if sentence in left)
+            replaced = sum(unit.tokens for unit in notice.heard)
+            quoting = self._traces.quoting(notice, said)
+            while said and quoting.tokens >= replaced:
+                least = self._quotes.least(said)
+                said = tuple(sentence for sentence in said if sentence != least)
+                quoting = self._traces.quoting(notice, said)
+            left.difference_update(said)
+            yield quoting
 
     def _notice(self, units: tuple[Unit, ...], at: Unit) -> Notice:
         reference, tokens = self._traces.spanning(units)
         if tokens > self._cap:
             reference, tokens = self._traces.fitted(reference, self._cap)
-        return Notice(units=units, takes_place_of=at.items[0].id, reference=reference, tokens=tokens)
+        return Notice(units=units, takes_place_of=at.items[0].id, reference=reference, tokens=tokens, heard=units)
 
     def _lines(self) -> list[_Line]:
         """Return every place that has a trace, or could have one, oldest first."""
@@ -221,7 +236,7 @@ class Cuts:
         for place, unit in self._free_traces.items():
             if not self._totals.gone[place] or place in self._taken_up:
                 must = self._is_needed(place, place)
-                found.append(_Line(units=(unit,), place=place, tokens=unit.tokens, is_run=False, must=must))
+                found.append(_Line(units=(unit,), place=place, tokens=self._bare(unit), is_run=False, must=must))
         return sorted(found, key=lambda line: line.place)
 
     def _line_of(self, run: tuple[Unit, ...]) -> _Line:
@@ -258,8 +273,13 @@ class Cuts:
         return next((self._view.units[place] for place in places if not self._totals.gone[place]), None)
 
     def _staying_tokens(self) -> int:
-        """Return the tokens of the traces that stay."""
-        return sum(unit.tokens for place, unit in self._free_traces.items() if not self._totals.gone[place])
+        """Return the tokens of the traces that stay, without their quotes."""
+        return sum(self._bare(unit) for place, unit in self._free_traces.items() if not self._totals.gone[place])
+
+    def _bare(self, trace: Unit) -> int:
+        """Return the tokens of a trace without its quotes."""
+        reference = trace.items[0].reference
+        return trace.tokens - (0 if reference is None else self._traces.quotes_cost(reference))
 
     @cached_property
     def _free_traces(self) -> dict[int, Unit]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
+from gc_core.collector.quotes import Quotes
 from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import Traces
 from gc_core.providers.contract import TokenCounter
@@ -136,6 +137,7 @@ class Summaries:
         traces: Traces,
         counter: TokenCounter,
         *,
+        quotes: Quotes,
         fills: bool = False,
     ) -> None:
         self._fills = fills
@@ -144,6 +146,7 @@ class Summaries:
         self._view = view
         self._totals = totals
         self._traces = traces
+        self._quotes = quotes
         self._counter = counter
         self._most = view.caps.summaries // 2
         self._planned: list[PlannedSummary] = []
@@ -178,10 +181,11 @@ class Summaries:
         units leave without a summary than most of a small window for a few lines.
         """
         whole = whole or action.whole or action.form is not SummaryForm.ACCOUNT
-        tokens = enough = 0
+        tokens = enough = quoted = 0
         for count, unit in enumerate(units, start=1):
             tokens += self._totals.tokens_of([unit])
-            allowed = self._allowed(action, tokens)
+            quoted += self._quotes.total(self._quotes.rules_of((unit,)))
+            allowed = self._allowed(action, tokens) + min(quoted, self._quotes.cap)
             reaches = self._totals.total - tokens + allowed <= target and not whole
             if reaches or count == len(units):
                 enough = enough or tokens
@@ -216,7 +220,11 @@ class Summaries:
         allowed = digest_tokens(action, units) if is_digest else self._allowed(action, tokens)
         if is_digest and allowed >= tokens + sum(unit.tokens for unit in traces):
             return None
-        reference = self._traces.spanning(both)[0]
+        said = self._quotes.chosen(self._quotes.rules_of(both), leaving={unit.number for unit in both})
+        reference = attrs.evolve(self._traces.spanning(both)[0], said=said)
+        allowed += self._quotes.total(said)
+        if allowed >= tokens + sum(unit.tokens for unit in traces):
+            return None
         found = planned(removal, units, reference, self._given + 1, self._counter, allowed=allowed)
         return None if found is None else attrs.evolve(found, traces=traces)
 
@@ -243,6 +251,7 @@ class Summaries:
             self._totals.absorb(self._view.position(trace.number))
         self._totals.merged_away.update(self._vanishing(summary))
         self._totals.add(summary.tokens)
+        self._quotes.planned += summary.reference.said
         self._given += 1
         self._planned.append(summary)
 
@@ -274,6 +283,7 @@ class Summaries:
         self._totals.merged_away.difference_update(self._vanishing(summary))
         self._totals.add(-summary.tokens)
         self._planned.remove(summary)
+        self._quotes.planned = tuple(said for each in self._planned for said in each.reference.said)
         return tuple(rest)
 
     def freed(self, removal: GCRemovalItem) -> int:
@@ -375,6 +385,7 @@ def request_for(
         room=summary.body_tokens if is_digest else 0,
         names=tuple(names),
         form=summary.form,
+        quoted=summary.reference.said,
         count=counter.count,
     )
 

@@ -11,6 +11,7 @@ from gc_core.collector.permissions import Rights
 from gc_core.collector.planned_drops import Cuts
 from gc_core.collector.planned_stubs import Stubs, is_cuttable
 from gc_core.collector.planned_summaries import NO_SUMMARIZER, Originals, PlannedSummary, Summaries, request_for
+from gc_core.collector.quotes import Quotes
 from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import Traces
 from gc_core.errors import RemovalError
@@ -71,9 +72,10 @@ class Planner:
         traces = Traces(counter, cites=context.cites, recalls=context.recalls, form=context.recall_form)
         self._totals = RunningTotals(view)
         self._rights: dict[int, Rights] = {}
-        self._cuts = Cuts(context, view, self._totals, traces, counter, cap=view.caps.notices)
+        self._quotes = quotes = Quotes(view, self._totals, counter)
+        self._cuts = Cuts(context, view, self._totals, traces, counter, quotes=quotes, cap=view.caps.notices)
         self._stubs = Stubs(context, view, self._totals, counter, profile)
-        self._summaries = Summaries(context, view, self._totals, traces, counter, fills=goal.fills)
+        self._summaries = Summaries(context, view, self._totals, traces, counter, quotes=quotes, fills=goal.fills)
         self._thinking = BoundThinking(view, self._totals, self._stubs, rule=thinking)
 
     # -- progress -------------------------------------------------------------------------------------------
@@ -110,6 +112,13 @@ class Planner:
         if self._totals.total - self._cuts.unsure <= tokens:
             self._recount()
         return self._totals.total <= tokens
+
+    def quote_less(self, fit: int) -> None:
+        """Quote only so much of what users laid down that the request has at most this many tokens."""
+        while self._quotes.cap and not self.reaches(fit):
+            self._quotes.cap //= 2
+            self._exact = False
+            self._recount()
 
     def size_of(self, item: Item) -> int:
         """Return the resulting tokens of a resident item; 0 if its unit is dropped."""

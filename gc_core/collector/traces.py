@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 import attrs
 
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
-from gc_core.relevance.demands import Strength, demands_in, strongest
 from gc_core.values.items import ItemKind, Part, Unit
-from gc_core.values.references import HINTED_FROM, MOST_NAMES, MOST_SAID, PLAIN, ByteRange, Reference
+from gc_core.values.references import HINTED_FROM, MOST_NAMES, PLAIN, ByteRange, Reference
 from gc_core.window.stubs import reference_over
 
 LEAST_TIMES = 4
@@ -33,11 +32,6 @@ _ASKED = frozenset({ItemKind.TOOL_CALL, ItemKind.ASSISTANT_TEXT, ItemKind.USER_T
 _LONGEST_NAME = 60
 """Characters of a name above which it would cost too many tokens."""
 
-_LONGEST_SAID = 160
-"""Characters of a sentence above which quoting it would cost too many tokens."""
-
-_PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")", "\n": " "})
-
 
 @attrs.frozen(kw_only=True)
 class Notice:
@@ -46,9 +40,11 @@ class Notice:
 
     Attributes:
         units: The units that it covers, oldest first, including absorbed traces.
+        heard: Those whose users it may quote: also units that no notice covers.
         takes_place_of: The item whose place it takes: the first that left there.
         reference: Its content.
         tokens: Its tokens, including its message.
+        quoted: Those of its quotes.
 
     """
 
@@ -56,6 +52,8 @@ class Notice:
     takes_place_of: str
     reference: Reference
     tokens: int
+    heard: tuple[Unit, ...] = ()
+    quoted: int = 0
 
 
 class Traces:
@@ -71,7 +69,6 @@ class Traces:
         self._cites = cites
         self._recalls = recalls
         self._form = form
-        self._demands: dict[str, tuple[str, ...]] = {}
         self._known: dict[tuple[int, ...], tuple[Reference, int]] = {}
         self._longest_plain = self._longest(HINTED_FROM - 1)
         self._longest_hinted = self._longest(10**7)
@@ -89,12 +86,8 @@ class Traces:
     def fitted(self, reference: Reference, most: int) -> tuple[Reference, int]:
         """Return the reference with as much of its details as this many tokens allow; and its tokens."""
         tokens = self.tokens(reference)
-        while tokens > most and (reference.said or reference.names):
-            said, names = reference.said, reference.names
-            if names:
-                reference = attrs.evolve(reference, names=names[(len(names) + 1) // 2 :])
-            else:
-                reference = attrs.evolve(reference, said=strongest(said, len(said) // 2))
+        while tokens > most and reference.names:
+            reference = attrs.evolve(reference, names=reference.names[(len(reference.names) + 1) // 2 :])
             tokens = self.tokens(reference)
         if tokens > most and reference.preview:
             reference = attrs.evolve(reference, preview="")
@@ -113,29 +106,16 @@ class Traces:
             return 0
         return self.tokens(reference) - self.tokens(attrs.evolve(reference, names=(), said=()))
 
-    def quoting(self, notice: Notice, room: int) -> tuple[Reference, int]:
-        """
-        Return what a notice says, with what users demanded there, those sentences first that bind
-        most; and its tokens.
-        """
-        run, reference, tokens = notice.units, notice.reference, notice.tokens
-        said = tuple(dict.fromkeys((*reference.said, *self._demanded(run))))
-        if said == reference.said:
-            return reference, tokens
-        for most in range(min(MOST_SAID, len(said)), 0, -1):
-            longer = attrs.evolve(reference, said=strongest(said, most))
-            if self.tokens(longer) - tokens <= room:
-                return longer, self.tokens(longer)
-        return reference, tokens
+    def quotes_cost(self, reference: Reference) -> int:
+        """Return the tokens of the quotes in a trace."""
+        return self.tokens(reference) - self.tokens(attrs.evolve(reference, said=())) if reference.said else 0
 
-    def _demanded(self, run: Sequence[Unit]) -> Iterator[str]:
-        """Yield what users clearly demanded there, in short sentences, in order; each item is read once."""
-        for unit in run:
-            for item in unit.items:
-                if item.kind is ItemKind.USER_TEXT and not item.synthetic:
-                    if item.id not in self._demands:
-                        self._demands[item.id] = tuple(_sentences(item.text))
-                    yield from self._demands[item.id]
+    def quoting(self, notice: Notice, said: tuple[str, ...]) -> Notice:
+        """Return a notice that quotes these sentences."""
+        reference = attrs.evolve(notice.reference, said=said)
+        tokens = self.tokens(reference)
+        quoted = notice.quoted + tokens - notice.tokens
+        return attrs.evolve(notice, reference=reference, tokens=tokens, quoted=quoted)
 
     def with_names(self, notice: Notice, shown: set[str], room: int) -> tuple[Reference, int]:
         """
@@ -162,12 +142,6 @@ class Traces:
         place = _LONGEST_PLACE if self._cites else None
         longest = attrs.evolve(_LONGEST_TRACE, tokens=tokens, place=place, recalls=self._recalls, form=self._form)
         return self.tokens(longest)
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for demand in demands_in(text):
-        if demand.strength is Strength.CLEAR and len(demand.text) <= _LONGEST_SAID:
-            yield " ".join(demand.text.split()).translate(_PLAIN)
 
 
 def _lost_names(run: Sequence[Unit], shown: AbstractSet[str]) -> list[str]:

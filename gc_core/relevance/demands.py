@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 import attrs
 
 from gc_core.values.patterns import regex
+from gc_core.values.sentences import split_sentences
 
 MOST_CHARS: Final = 300
 """The most characters of a sentence written as a rule; longer ones are narrative."""
@@ -23,14 +24,15 @@ MOST_CHARS: Final = 300
 MOST_TEXT: Final = 4_000
 """The characters of a message that are read; the rest of a longer one was pasted."""
 
-_SENTENCE = regex(r"[^\n.!?。！？؟;؛।]+(?:\.(?=\w)[^\n.!?。！？؟;؛।]+)*[.!?。！？؟;؛।]*")
+_BEHIND_STOPS = regex(r"(?<=[.!?;])\s+")
 _DENSE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS, _LEAST_DENSE = 3, 5
 _QUESTION = "?？؟"
 
 _ASKING = regex(
-    r"(?:(?:so|and|but|und|et|y|e|а|и) )?(?:what|why|who|whom|whose|which|when|where|how|is|are|was|were|do|does|did"
-    r"|can|could|would|will|shall|has|have|any idea|tell me|explain|was|warum|wer|welche\w*|wann|wo|wie|kannst|können"
+    r"(?:(?:so|and|but|und|et|y|e|а|и) )?(?:what|why|who|whom|whose|which|when|where|how|is|are|was|were"
+    r"|do(?! not\b)|does|did|can|could|would|will|shall|has|have|any idea|tell me|explain"
+    r"|was|warum|wer|welche\w*|wann|wo|wie|kannst|können"
     r"|pourquoi|qui|quel\w*|quand|où|comment|est-ce|peux|pouvez|qué|por qué|quién|cuál\w*|cuándo|dónde|cómo|puedes"
     r"|o que|por que|quem|qual|quais|quando|onde|como|você pode|che cosa|perché|chi|dove|puoi"
     r"|что|почему|кто|какой|какая"
@@ -91,17 +93,10 @@ def demands_in(text: str) -> Iterator[Demand]:
     """Yield the sentences of a user's message that may bind, in order. O(length)."""
     if len(text) > MOST_TEXT:
         return
-    for match in _SENTENCE.finditer(text):
-        sentence = match.group().strip()
+    for sentence in _sentences(text):
         strength = strength_of(sentence)
         if strength:
             yield Demand(sentence, strength)
-
-
-def strongest(sentences: Sequence[str], most: int) -> tuple[str, ...]:
-    """Return at most this many of the sentences, in order: those with the most binding words, of equals the newest."""
-    ranked = sorted(range(len(sentences)), key=lambda place: (-_force(sentences[place]), -place))
-    return tuple(sentences[place] for place in sorted(ranked[:most]))
 
 
 def strength_of(sentence: str) -> Strength:
@@ -117,9 +112,10 @@ def strength_of(sentence: str) -> Strength:
     return Strength.CLEAR if binds else Strength.UNCLEAR
 
 
-def _force(sentence: str) -> int:
-    """Return the number of its different binding words."""
-    return len({match.group().lower() for match in _BINDING.finditer(sentence)})
+def _sentences(text: str) -> Iterator[str]:
+    """Yield the sentences; one too long for a rule is cut behind every stop, also where an abbreviation may be."""
+    for sentence in map(str.strip, split_sentences(text)):
+        yield from (sentence,) if len(sentence) <= MOST_CHARS else _BEHIND_STOPS.split(sentence)
 
 
 def _asks(sentence: str) -> bool:

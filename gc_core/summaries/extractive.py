@@ -13,7 +13,15 @@ from gc_core.relevance.name_scan import LONG_LINE, scan
 from gc_core.relevance.tool_calls import CHANGES, arguments_of, texts_in
 from gc_core.summaries.fact_extraction import kept_facts
 from gc_core.summaries.fact_kinds import RANKS, KeptFact, KeptKind, plain
-from gc_core.summaries.fact_selection import by_priority, chosen, fact_tokens, focus_pattern, required_of, room_of
+from gc_core.summaries.fact_selection import (
+    by_priority,
+    chosen,
+    fact_tokens,
+    focus_pattern,
+    required_of,
+    room_of,
+    unquoted,
+)
 from gc_core.values.escaping import escaped
 from gc_core.values.items import Item, ItemKind
 from gc_core.values.names import Scan
@@ -71,7 +79,7 @@ class ExtractiveSummarizer:
 
 def _facts_that_fit(request: SummaryRequest) -> list[KeptFact]:
     """Return the required facts, and more in the same ranking; if there is little room, only statements."""
-    known = kept_facts(request.items)
+    known = tuple(unquoted(kept_facts(request.items), request))
     if request.form is SummaryForm.DIGEST:
         known = tuple(fact for fact in known if _lasts(fact))
     room = room_of(request)

@@ -16,6 +16,8 @@ MUST_PART: Final = 4
 _MOST_MISSES = 24
 """The number of facts that do not fit after which the search for smaller ones ends."""
 
+_SAID = frozenset({KeptKind.CONSTRAINT, KeptKind.REQUEST})
+
 _STOP_WORDS = frozenset({"the", "and", "for", "with", "that", "this", "from", "all", "keep", "what", "about", "any"})
 
 
@@ -78,12 +80,23 @@ def chosen(ranked: Sequence[KeptFact], request: SummaryRequest, tokens: int) -> 
     return [taken[number] for number in sorted(taken)]
 
 
+def unquoted(facts: Iterable[KeptFact], request: SummaryRequest) -> list[KeptFact]:
+    """Return the facts without demands and requests that the frame of the summary quotes."""
+    quoted = {_letters(sentence) for sentence in request.quoted}
+    return [fact for fact in facts if fact.kind not in _SAID or _letters(fact.text) not in quoted]
+
+
+def _letters(text: str) -> str:
+    """Return the words of a text; a quotation has other marks."""
+    return " ".join(re.findall(r"\w+", text))
+
+
 def required_facts(request: SummaryRequest) -> tuple[KeptFact, ...]:
     """
     Return the facts that every summary of this request must contain, the most important first: as many as fit a quarter
     of its room.
     """
-    return tuple(required_of(kept_facts(request.items), request))
+    return tuple(required_of(unquoted(kept_facts(request.items), request), request))
 
 
 def required_of(facts: Iterable[KeptFact], request: SummaryRequest) -> list[KeptFact]:

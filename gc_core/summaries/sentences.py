@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gc_core.values.patterns import regex
+from gc_core.values.sentences import sentence_ends
 
 REACH: Final = 280
 """The most characters of a sentence on either side of the word that it was found by."""
@@ -30,7 +31,6 @@ _POINTS_BACK = regex(
 
 _AMOUNT = regex(r"\d")
 
-_STOP = regex(r"[.!?](?=\s)|\n")
 _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
@@ -51,7 +51,7 @@ def with_the_one_before(text: str, sentence: str) -> str:
     if place <= 0 or len(sentence) > _SHORT:
         return sentence
     before = text[max(0, place - 2 * _SHORT) : place].rpartition("\n")[2]
-    stops = [stop.end() for stop in _STOP.finditer(before.rstrip()[:-1] + " ")]
+    stops = list(sentence_ends(before, 0, len(before.rstrip()) - 1))
     first = before[stops[-1] :].strip() if stops else before.strip()
     bullet = _BULLET.match(first)
     first = first[0 if bullet is None else bullet.end() :].strip("-*•> ")
@@ -93,14 +93,12 @@ def _bounds(text: str, place: int) -> tuple[int, int]:
     """Return start and end of the sentence around a place, at most ``REACH`` away; without its bullet."""
     low, high = max(0, place - REACH), min(len(text), place + REACH)
     start = low
-    for stop in _STOP.finditer(text, low, place):
-        start = stop.end()
+    for end in sentence_ends(text, low, place):
+        start = end
     if start == low > 0 and not text[low - 1].isspace():
         start = _after_blank(text, low, place)
-    found = _STOP.search(text, place, high)
-    if found is not None:
-        end = found.start() if found[0] == "\n" else found.end()
-    else:
+    end = next(sentence_ends(text, place, high), 0)
+    if not end:
         end = high if high == len(text) else max(text.rfind(" ", place, high), place + 1)
     bullet = _BULLET.match(text, start, place)
     return (start if bullet is None else bullet.end()), end

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gc_core.values.patterns import regex
+from gc_core.values.sentences import split_sentences
 
 SENTENCE_CHARS: Final = 560
 """The most characters of a sentence: a longer one is cut at a blank."""
@@ -20,11 +21,6 @@ MOST_SENTENCES: Final = 120
 
 _ONLY_A_HEAD = 50
 _ONLY_WORDS = 15
-_DAY = r"(?:[a-zà-ÿ]|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)"
-"""Words after the number of a day or of a row, which do not begin a sentence."""
-
-_TITLE = r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)(?<!\bProf)"
-_SENTENCE = regex(rf"[^\n]+?(?:(?:[!?]|(?<!\d){_TITLE}\.|(?<=\d)\.(?!\s{_DAY}))(?=\s)|[。！？]|(?=\n)|\Z)")
 _BULLET = regex(r"\s*(?:[-*•>#]+\s+|\d{1,3}[.)]\s+)*")
 
 
@@ -103,7 +99,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
     long = len(text) > SENTENCE_CHARS * MOST_SENTENCES
     half = SENTENCE_CHARS * MOST_SENTENCES // 2
     for part in (text[:half], text[-half:]) if long else (text,):
-        for sentence in _SENTENCE.findall(part):
+        for sentence in split_sentences(part):
             line = _BULLET.sub("", " ".join(sentence.split()), count=1)
             for piece in _pieces(line):
                 found[piece] = None

@@ -8,6 +8,7 @@ import re
 import attrs
 
 from gc_core.errors import ConfigError
+from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
 
 LOG_NAME = "master.jsonl"
@@ -21,9 +22,6 @@ HINTED_FROM = 400
 
 MOST_NAMES = 12
 """The most names in a trace, the newest."""
-
-MOST_SAID = 8
-"""The most sentences of users that a trace quotes, the most binding."""
 
 _TOOLS = 2
 """The most tools that a trace names; the calls of all others are summed."""
@@ -52,7 +50,8 @@ class Reference:
     A pointer from the window to what left it. The ids are valid for the life of the session's log.
 
     Attributes:
-        tokens: Tokens that were left out.
+        tokens: Tokens that it stands for when they arrived.
+        kept: Those of them that a stub still shows.
         first: Id of the first item that it covers.
         last: Id of the last one; the same as ``first`` for a stub.
         first_turn: Turn of the first item.
@@ -60,7 +59,7 @@ class Reference:
         hint: A few words on a single item, or "".
         calls: Tools called in what a trace replaces, with their numbers, the most called first.
         preview: The beginning of a text that is removed entirely, or the last statement in the range, or "".
-        said: What users demanded there, sentences verbatim.
+        said: What users laid down there, sentences verbatim.
         names: Names that occurred there and nowhere else in the window, of what was asked and done.
         place: The bytes of the master log that contain it all; None if no log is mentioned.
         recalls: There is a session to recall it from; without one no ids are shown.
@@ -73,6 +72,7 @@ class Reference:
     last: str
     first_turn: int
     last_turn: int
+    kept: int = 0
     hint: str = ""
     calls: tuple[tuple[str, int], ...] = ()
     preview: str = ""
@@ -86,7 +86,7 @@ class Reference:
         """Return the line that ends a stub."""
         about = f"{self._named(self.first)} {self.hint}".rstrip() if self.recalls else self.hint
         about += f': "{self.preview}"' if self.preview else ""
-        line = f"[gc: {self.tokens:,} tokens left out: {about.strip()}{self._where()}]"
+        line = f"[gc: {self.tokens - self.kept:,} tokens left out: {about.strip()}{self._where()}]"
         return line if self.recalls else sealed(line)  # a session recognises its own by the log
 
     def trace_text(self) -> str:
@@ -98,7 +98,8 @@ class Reference:
         """Return a summary as the model reads it: a heading, its text, and how to get the originals back."""
         of = f' of="{self._turns()}"' if self.recalls else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
-        return sealed(f"{opening}\n{body}\n{self._line()}\n</summary>")
+        said = escaped(self._said())
+        return sealed(f"{opening}\n{body}\n{self._line(f': {said}' if said else '')}\n</summary>")
 
     def _line(self, about: str = "") -> str:
         where = f": {self._turns()}, {self._ids()}" if self.recalls else ""
@@ -106,9 +107,12 @@ class Reference:
 
     def _hints(self) -> tuple[str, ...]:
         about = (self._calls(), self.preview and f'"{self.preview}"') if self.tokens >= HINTED_FROM else ()
-        said = " ".join(f'"{sentence}"' for sentence in self.said)
         named = f"on {', '.join(self.names)}" if self.names else ""
-        return (*about, said and f"the user said {said}", named)
+        return (*about, self._said(), named)
+
+    def _said(self) -> str:
+        said = " ".join(f'"{sentence}"' for sentence in self.said)
+        return said and f"the user said {said}"
 
     def _calls(self) -> str:
         parts = [f"{count} {name[:_NAME_CHARS]}" for name, count in self.calls[:_TOOLS]]

@@ -11,7 +11,10 @@ SUMMARIES_PERCENT = 20.0
 """Summaries, including those of an agent's own compaction."""
 
 NOTICES_PERCENT = 2.0
-"""The notices of what left."""
+"""The notices of what left, without what they quote."""
+
+QUOTES_PERCENT = 7.0
+"""What notices and summaries quote of users: rules that would be lost otherwise."""
 
 _UNLIMITED = 10**12
 
@@ -24,13 +27,15 @@ class Caps:
     Attributes:
         said: User messages of old turns, with the answers held next to them.
         summaries: Summaries.
-        notices: Notices of what left.
+        notices: Notices of what left, without quotes.
+        quotes: What notices and summaries quote of users.
 
     """
 
     said: int = _UNLIMITED
     summaries: int = _UNLIMITED
     notices: int = _UNLIMITED
+    quotes: int = _UNLIMITED
 
     @classmethod
     def of(cls, usable: int) -> Caps:
@@ -41,4 +46,5 @@ class Caps:
             said=int(usable * SAID_PERCENT / 100.0),
             summaries=int(usable * SUMMARIES_PERCENT / 100.0),
             notices=int(usable * NOTICES_PERCENT / 100.0),
+            quotes=int(usable * QUOTES_PERCENT / 100.0),
         )

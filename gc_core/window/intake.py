@@ -529,8 +529,10 @@ class Intake:
             return attrs.evolve(item, policy=GCPolicy.LOCKED, required=True)
         own = own_stub(part.text) if part.kind in _TEXT_KINDS or part.kind is ItemKind.TOOL_RESULT else None
         if own is not None:
-            reference = self._reference(item, own)
-            item = attrs.evolve(item, form=Form.STUB, original_tokens=own.tokens, reference=reference)
+            line = attrs.evolve(part, text=part.text[part.text.rfind("\n") + 1 :])
+            kept = max(0, tokens - part_tokens(line, self.counter))
+            reference = attrs.evolve(self._reference(item, own), tokens=own.tokens + kept, kept=kept)
+            item = attrs.evolve(item, form=Form.STUB, original_tokens=reference.tokens, reference=reference)
         return self._classified(item) if draft.policy is None else _with_policy(item, draft.policy)
 
     def _classified(self, item: Item) -> Item:

@@ -24,7 +24,7 @@ class OwnText:
 
     Attributes:
         kind: TRACE, SUMMARY or MEMORY_BLOCK (a task state); a stub keeps the kind of its original.
-        tokens: Tokens that it replaces.
+        tokens: Tokens that are left out there.
         number: The number of a summary.
         is_digest: A summary that grows by entries.
         hint: A stub's description of its content.
@@ -71,11 +71,11 @@ def _notice(text: str) -> OwnText | None:
     if found is None:
         return None
     details = found.group(2) or ""
-    said, names = _SAID.search(details), _NAMES.search(_QUOTED.sub("", details))
+    names = _NAMES.search(_QUOTED.sub("", details))
     return OwnText(
         kind=ItemKind.TRACE,
         tokens=_number(found.group(1)),
-        said=tuple(_QUOTED.findall(said.group(1))) if said else (),
+        said=_said(details),
         names=tuple(names.group(1).split(", ")) if names else (),
     )
 
@@ -92,7 +92,14 @@ def _summary(text: str) -> OwnText | None:
         tokens=_number(notice.group(1)) if notice else 0,
         number=int(found.group(1)),
         is_digest=text.startswith('<summary name="digest'),
+        said=_said(notice.group(2) or "") if notice else (),
     )
+
+
+def _said(details: str) -> tuple[str, ...]:
+    """Return the sentences of users that the details of a notice quote."""
+    said = _SAID.search(details)
+    return tuple(_QUOTED.findall(said.group(1))) if said else ()
 
 
 def _state(text: str) -> OwnText | None:

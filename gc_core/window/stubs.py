@@ -17,7 +17,6 @@ import attrs
 
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
-from gc_core.relevance.demands import strongest
 from gc_core.relevance.name_scan import LONG_LINE, scan
 from gc_core.relevance.named_blocks import named_blocks
 from gc_core.relevance.outcome_lines import outcome_lines
@@ -28,7 +27,7 @@ from gc_core.values.items import Form, Item, ItemKind, Part, number_of
 from gc_core.values.json_values import Path, read_object, rebuilt
 from gc_core.values.names import Scan
 from gc_core.values.policy import GCPolicy
-from gc_core.values.references import MOST_NAMES, MOST_SAID, PLAIN, ByteRange, Reference
+from gc_core.values.references import MOST_NAMES, PLAIN, ByteRange, Reference
 from gc_core.values.removals import GAP
 from gc_core.values.sources import ENRICHMENT, TASK_STATE
 
@@ -114,7 +113,7 @@ def is_shortened_block(item: Item) -> bool:
 
 def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:
     """Return the tokens of the smallest stub of the item: only its reference."""
-    return _tokens(_smallest(item, reference or reference_to(item)), item, counter)
+    return _tokens(_smallest(item, _of_all(item, reference)), item, counter)
 
 
 def write_stub(
@@ -140,7 +139,7 @@ def write_stub(
     of lines that are not important to it at most ``most_ordinary`` characters stay. ``named`` are names whose blocks
     stay first.
     """
-    reference = reference or reference_to(item)
+    reference = _of_all(item, reference)
     item = _bare(item)
     cutter = _Cutter(shown, gap, ends, item.kind in _SAID, weighing, item, most_ordinary, named)
     chars = int(limit * len(item.text) / max(1, item.tokens))
@@ -150,7 +149,7 @@ def write_stub(
         text = _shortened(item, reference, chars, cutter)
         tokens = _tokens(text, item, counter)
         if tokens <= limit:
-            return StubText(text=text, tokens=tokens, reference=reference)
+            return _exact(StubText(text=text, tokens=tokens, reference=reference), item, counter)
         chars = int(chars * min(0.9, limit / tokens)) - _HINT_CHARS // 2
     text = _smallest(item, reference)
     return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
@@ -167,7 +166,7 @@ def trim_stub(
     else:
         kept = [_Kept(start, end, 0.0) for start, end in kept_stretches(item.text, repeated)]
         text = f"{_joined(item.text, kept, gap)}\n{line}"
-    return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
+    return _exact(StubText(text=text, tokens=_tokens(text, item, counter), reference=reference), item, counter)
 
 
 def reference_to(
@@ -193,9 +192,9 @@ def reference_to(
 
 
 def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True, form: str = PLAIN) -> Reference:
-    """Return one reference for adjacent items; what a trace among them covers counts as it did."""
+    """Return one reference for adjacent items, without quotes; what a trace among them covers counts as it did."""
     tokens, calls, preview = 0, Counter[str](), ""
-    names, said = dict[str, None](), dict[str, None]()
+    names = dict[str, None]()
     places: list[ByteRange] = []
     firsts, lasts, turns = list[str](), list[str](), list[int]()
     for item in items:
@@ -212,7 +211,6 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
             calls.update(dict(known.calls))
             preview = known.preview or preview
             names.update(dict.fromkeys(known.names))
-            said.update(dict.fromkeys(known.said))
         place = item.logged if known is None else known.place
         if cites and place is not None:
             places.append(place)
@@ -225,7 +223,6 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         last_turn=max(turns),
         calls=tuple(calls.most_common()),
         preview=_preview(preview),
-        said=strongest(tuple(said), MOST_SAID),
         names=tuple(names)[-MOST_NAMES:],
         place=ByteRange(min(each.start for each in places), max(each.end for each in places)) if places else None,
         recalls=recalls,
@@ -271,13 +268,35 @@ def _smallest(item: Item, reference: Reference) -> str:
     return framed(item, line) if _arguments(item) is None else _json({"left_out": line})
 
 
+def _of_all(item: Item, reference: Reference | None) -> Reference:
+    """Return the reference of a stub that keeps nothing."""
+    return reference_to(item) if reference is None else attrs.evolve(reference, kept=0)
+
+
+def _exact(stub: StubText, item: Item, counter: TokenCounter) -> StubText:
+    """Return the stub with a reference that does not count what the stub keeps as left out."""
+    kept = stub.tokens - smallest_stub(item, counter, stub.reference)
+    reference = attrs.evolve(stub.reference, kept=max(0, min(kept, stub.reference.tokens)))
+    before, line, behind = stub.text.rpartition(_line(item, stub.reference))
+    if not line:  # the reference shows the beginning, and nothing else is kept
+        return stub
+    text = f"{before}{_line(item, reference)}{behind}"
+    return StubText(text=text, tokens=_tokens(text, item, counter), reference=reference)
+
+
+def _line(item: Item, reference: Reference) -> str:
+    """Return the reference as it reads in a stub of the item: in arguments it is inside a value."""
+    line = reference.stub_text()
+    return line if _arguments(item) is None else _json(line)[1:-1]
+
+
 def _bare(item: Item) -> Item:
     """Return a stub without its last line, so that a shorter one can be cut from it; anything else as it is."""
     if item.form is Form.WHOLE or item.reference is None:
         return item
-    line = item.reference.stub_text()
+    line = _line(item, item.reference)
     if _arguments(item) is not None:
-        text = item.text.replace(_json(line)[1:-1], "")  # it is inside a value
+        text = item.text.replace(line, "")
     else:
         inner = unframed(item)
         kept, _, last = inner.rpartition("\n")

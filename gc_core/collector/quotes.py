@@ -1,0 +1,130 @@
+"""What users laid down in content that leaves: sentences that the text in its place quotes, verbatim."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Final
+
+from gc_core.collector.running_totals import RunningTotals
+from gc_core.providers.contract import TokenCounter
+from gc_core.values.items import Item, ItemKind, Unit
+from gc_core.window.view import WindowView
+
+MOST_RULES: Final = 32
+"""The most sentences that are quoted in one place."""
+
+SURE: Final = 2.0
+"""The margin up to which rules are so unsure that they have half of the room."""
+
+MOST_OTHERS: Final = 8
+"""The most of them that are no rules by themselves, only sentences with a binding word."""
+
+
+class Quotes:
+    """
+    Finds what users laid down, and chooses what is quoted of it.
+
+    All quotes in the window together stay below a cap of their own, mere sentences with a binding word below that of
+    the notices: what takes a rule back comes first, then the likeliest rules, of equals the newest.
+
+    Attributes:
+        cap: The most tokens of all quotes in the window.
+        planned: The quotes in the summaries of this plan.
+
+    """
+
+    def __init__(self, view: WindowView, totals: RunningTotals, counter: TokenCounter) -> None:
+        self.cap = view.caps.quotes
+        self.planned: tuple[str, ...] = ()
+        self._view = view
+        self._totals = totals
+        self._counter = counter
+        self._found: dict[str, tuple[str, ...]] = {}
+        self._costs: dict[str, int] = {}
+        self._margins: dict[str, float] = {}
+
+    def of(self, units: Iterable[Unit]) -> tuple[str, ...]:
+        """Return what users laid down in these units, or what is quoted there, each once, in order."""
+        return tuple(dict.fromkeys(said for unit in units for item in unit.items for said in self._in(item)))
+
+    def chosen(self, sentences: Sequence[str], *, leaving: Container[int] = ()) -> tuple[str, ...]:
+        """
+        Return those of the sentences that are quoted, in order: as many as there is room for beside the quotes of other
+        units than the ``leaving`` ones.
+        """
+        room = self._room(leaving)
+        kept: set[str] = set()
+        others = 0
+        for sentence in self._ranked(sentences):
+            cost, margin = self._cost(sentence), self._margin(sentence)
+            limits = [limit for limit in room if margin <= limit]
+            if len(kept) == MOST_RULES or (margin <= 0 and others == MOST_OTHERS):
+                break
+            if all(cost <= room[limit] for limit in limits):
+                kept.add(sentence)
+                others += margin <= 0
+                room.update((limit, room[limit] - cost) for limit in limits)
+        return tuple(sentence for sentence in sentences if sentence in kept)
+
+    def least(self, sentences: Sequence[str]) -> str:
+        """Return the sentence that is given up first."""
+        return self._ranked(sentences)[-1]
+
+    def rules_of(self, units: Iterable[Unit]) -> tuple[str, ...]:
+        """Return the rules among what users laid down in these units."""
+        return tuple(filter(self._is_rule, self.of(units)))
+
+    def total(self, sentences: Iterable[str]) -> int:
+        """Return the tokens of quoting these sentences."""
+        return sum(map(self._cost, sentences))
+
+    def _cost(self, sentence: str) -> int:
+        if sentence not in self._costs:
+            self._costs[sentence] = self._counter.count(f' "{sentence}"')
+        return self._costs[sentence]
+
+    def _room(self, leaving: Container[int]) -> dict[float, int]:
+        """Return the tokens that are left for sentences up to each of some margins: unsure ones displace no rule."""
+        room = {math.inf: self.cap, SURE: self.cap // 2, 0.0: min(self.cap // 2, self._view.caps.notices)}
+        for sentence in (*self.planned, *self._staying(leaving)):
+            for limit in room:
+                room[limit] -= self._cost(sentence) if self._margin(sentence) <= limit else 0
+        return room
+
+    def _staying(self, leaving: Container[int]) -> Iterator[str]:
+        """Yield the quotes in units that stay."""
+        for unit, gone in zip(self._view.units, self._totals.gone, strict=True):
+            if not gone and unit.number not in leaving:
+                yield from _quoted_in(unit.items[0])
+
+    def _ranked(self, sentences: Sequence[str]) -> list[str]:
+        """Return the sentences, first those that are given up last."""
+        newest_first = sentences[::-1]
+        return sorted(newest_first, key=lambda each: -self._margin(each))
+
+    def _is_rule(self, sentence: str) -> bool:
+        """Return whether a sentence is a rule by itself, or takes one back."""
+        return self._margin(sentence) > 0
+
+    def _margin(self, sentence: str) -> float:
+        """Return how surely a sentence is a rule. The models are loaded when something leaves, not with a session."""
+        if sentence not in self._margins:
+            from gc_core.collector.laid_down import margin_of
+
+            self._margins[sentence] = margin_of(sentence)
+        return self._margins[sentence]
+
+    def _in(self, item: Item) -> tuple[str, ...]:
+        if item.kind is not ItemKind.USER_TEXT:
+            return _quoted_in(item)
+        if item.id not in self._found:
+            from gc_core.collector.laid_down import laid_down
+
+            self._found[item.id] = tuple(laid_down(item))
+        return self._found[item.id]
+
+
+def _quoted_in(item: Item) -> tuple[str, ...]:
+    """Return what a notice or a summary quotes."""
+    return item.reference.said if item.reference is not None else ()

@@ -385,6 +385,11 @@ class Context:
                 return frozenset(item.unit for item in message.items)
         return frozenset()
 
+    def unanswered(self) -> frozenset[int]:
+        """Return the units of the messages after the last reply: no model call has seen them."""
+        newest = itertools.takewhile(lambda message: message.role is not Role.ASSISTANT, reversed(self._messages))
+        return frozenset(item.unit for message in newest for item in message.items)
+
     def render(self) -> Request:
         """Return the request: every message as it is, in the provider's shape."""
         self._sent.follow(self._messages)

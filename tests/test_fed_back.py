@@ -6,7 +6,9 @@ import re
 import pytest
 
 from gc_core import GCConfig, GCSession, compact
+from gc_core.errors import MessageError
 from gc_core.providers import format_named
+from gc_core.values.references import without_references
 from tests.support.checker import complaints
 from tests.support.histories import FORMATS, SPEAKERS, Reply
 
@@ -22,7 +24,7 @@ STATE = re.compile(r'<context source="task_state".*?</context>', re.DOTALL)
 SUMMARY = re.compile(r"<summary name=.*?</summary>", re.DOTALL)
 NOTICE = re.compile(r"^\[gc: [\d,]+ tokens left out[^\n]*\]$", re.MULTILINE)
 ID = re.compile(r"\bi\d+\b")
-_WORDS = "harbour museum train ticket garden river coffee market bridge hostel ferry castle lake forest parser".split()
+_WORDS = ("harbour", "museum", "train", "ticket", "garden", "river", "market", "bridge", "ferry", "castle", "parser")
 
 
 def words(letters, number):
@@ -31,7 +33,7 @@ def words(letters, number):
 
 def turns(form, *, tools, seed=3):
     """Yield what a user says in each turn, its message, and those that follow: an answer, with calls before it."""
-    speaker, letters = SPEAKERS[form](), random.Random(seed)
+    speaker, letters = SPEAKERS[form](), random.Random(seed)  # noqa: S311 - no secret
     for number in range(TURNS):
         asked = RULES.get(number, f"Question {number}: what about the {words(letters, 25)}?")
         after = []
@@ -102,3 +104,86 @@ def test_the_output_of_sync_fed_back_is_the_whole_list_to_the_session(strategy, 
             assert complaints(form, request.kwargs()) == []
             assert list(request.messages) == list(whole.sync(history).messages)
             history, back = [*history, *after], [*request.messages, *after]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_output_may_be_fed_back_to_a_session_that_was_opened_again(form, tmp_path):
+    config = GCConfig(strategy="gc_progressive", context_limit=BUDGET, output_reservation=0)
+    history, back = [], []
+    with GCSession(config, format=form) as whole:
+        for number, (_, message, after) in enumerate(turns(form, tools=True)):
+            history, back = [*history, message], [*back, message]
+            fed = GCSession.open(tmp_path / "s") if number else GCSession(config, format=form, directory=tmp_path / "s")
+            with fed:
+                request = fed.sync(back)
+            assert list(request.messages) == list(whole.sync(history).messages)
+            history, back = [*history, *after], [*request.messages, *after]
+
+
+def test_the_same_list_again_is_a_retry_also_when_it_was_fed_back():
+    with GCSession(GCConfig(strategy="gc_truncate", context_limit=BUDGET, output_reservation=0)) as session:
+        back = []
+        for _, message, after in turns("openai", tools=False):
+            back = [*back, message]
+            request = session.sync(back)
+            items = len(session.items())
+            assert session.sync(back).messages == request.messages
+            assert len(session.items()) == items
+            back = [*request.messages, *after]
+
+
+def test_a_request_with_its_system_text_may_be_fed_back():
+    with GCSession(GCConfig(strategy="gc_truncate", context_limit=BUDGET, output_reservation=0)) as session:
+        back = []
+        for _, message, after in turns("openai", tools=False):
+            request = session.sync([*back, message], system="Be brief.")
+            assert [each["role"] for each in request.messages].count("system") == 1
+            back = [*request.messages, *after]
+
+
+def test_a_list_with_messages_that_append_took_is_refused():
+    question = {"role": "user", "content": "q1"}
+    with GCSession() as session:
+        session.append(question)
+        session.post_turn({"role": "assistant", "content": "r1"})
+        with pytest.raises(MessageError, match=r"messages\[0\] has come with append"):
+            session.sync([question, {"role": "assistant", "content": "r1"}, {"role": "user", "content": "q2"}])
+        assert len(session.items()) == 2
+
+
+def test_a_message_appended_between_two_lists_is_known_in_the_next_one():
+    texts = (("user", "q1"), ("assistant", "r1"), ("user", "q2"))
+    messages = [{"role": role, "content": text} for role, text in texts]
+    with GCSession() as session:
+        session.sync(messages[:1])
+        session.post_turn(messages[1])
+        session.append(messages[2])
+        assert list(session.sync(messages).messages) == messages
+
+
+def test_a_line_between_two_replies_is_nobodys_words_when_it_comes_back():
+    replies = [{"role": "model", "parts": [{"text": text}]} for text in ("Well.", "And so on.")]
+    asked = {"role": "user", "parts": [{"text": "Fix the parser in app/main.py."}]}
+    with GCSession(format="gemini") as session:
+        session.extend([*replies, asked])
+        sent = list(session.pre_send().messages)
+    with GCSession(format="gemini") as session:
+        session.extend(sent)
+        assert list(session.pre_send().messages) == sent
+        assert session.objective == "Fix the parser in app/main.py."
+
+
+@pytest.mark.parametrize(
+    ("told", "bare"),
+    [
+        ("- The turn ended with (turn 0, i2): “Hello (turn 1, i2)”", "- The turn ended with: “Hello (turn 1, i2)”"),
+        ("- `run` failed (turn 3, i9): “e”; it succeeded later (i12).", "- `run` failed: “e”; it succeeded later."),
+        ("- Called up to turn 3, i40: read 3 times.", "- Called: read 3 times."),
+        ("(i3, by the user, in place of i2) “a” The reasons were: “b” (i4)", "(by the user) “a” The reasons were: “b”"),
+        ("The task as it stood at i41: “a”.", "The task as it stood: “a”."),
+        ("`src/`: a.py i41, b.py i52", "`src/`: a.py, b.py"),
+        ("```\ni12 read:\nf (i2, x)\n```\n- b (i2)", "```\nread:\nf (i2, x)\n```\n- b"),
+    ],
+)
+def test_a_text_for_a_list_has_no_references_but_in_what_it_quotes(told, bare):
+    assert without_references(told) == bare

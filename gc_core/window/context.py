@@ -231,9 +231,9 @@ class Context:
         """True if references name the bytes of the log, because the model knows of one."""
         return self._intake.cites
 
-    def cite_nothing(self) -> None:
-        """Name no bytes of the log in references from now on."""
-        self._intake = attrs.evolve(self._intake, cites=False)
+    def cite(self, cites: bool) -> None:
+        """Name bytes of the log in references from now on, or none."""
+        self._intake = attrs.evolve(self._intake, cites=cites)
 
     @property
     def recalls(self) -> bool:

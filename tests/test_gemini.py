@@ -22,6 +22,7 @@ from gc_core.providers.gemini.format import GeminiFormat
 from gc_core.providers.rules import check_collection, check_request
 from gc_core.values.items import Image, ItemKind
 from gc_core.values.messages import Request, Role, Usage
+from gc_core.window.own_texts import BEFORE_REPLY
 from tests.support import gemini_messages as made
 from tests.support.checker import complaints
 from tests.support.corpus import native_sessions, require_corpus
@@ -126,7 +127,7 @@ def is_orphan(content, contents):
 
 
 def is_line_between(content):
-    return content["parts"][0].get("text") == "[gc: the next reply follows]"
+    return content["parts"][0].get("text") == BEFORE_REPLY
 
 
 @contents_made

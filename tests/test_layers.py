@@ -141,6 +141,7 @@ def test_gc_cores_own_text_comes_after_everything_shared_and_everything_private(
 def test_a_request_says_how_many_of_its_system_texts_are_shared(format_name, tmp_path):
     with small(format=format_name, directory=tmp_path / "own") as session:
         layered(session)
+        session.tools([schema("read_file", format_name)])
         request = sent(session)
         assert (request.stable, len(system_texts(request))) == (3, 5)
     with small(format=format_name) as session:
@@ -723,17 +724,31 @@ def test_a_secret_in_a_layer_is_purged_like_any_other(tmp_path):
         assert session.budget.item("org:conventions").tokens > 0
 
 
-def test_a_session_that_was_moved_states_its_place_with_the_next_break(tmp_path):
+def test_a_session_that_was_moved_states_its_place_at_once(tmp_path):
     with small(directory=tmp_path / "own") as session:
         layered(session)
+        session.tools([schema("read_file")])
         sent(session)
     (tmp_path / "own").rename(tmp_path / "moved")
     events = []
     with GCSession.open(tmp_path / "moved", on_event=events.append) as session:
         session.append(user("Go on."))
-        assert str(tmp_path / "own") in text_of(session.pre_send())
-        session.pre_send()
-        assert [(changed.part, changed.waits) for changed in changes_in(events)] == [("gc: log", True)]
+        assert str(tmp_path / "own") not in text_of(session.pre_send())
+        assert str(tmp_path / "moved") in text_of(session.pre_send())
+        assert [(changed.part, changed.waits) for changed in changes_in(events)] == [("gc: log", False)]
+
+
+@pytest.mark.parametrize("name", ["", "get_weather", "search_flights"])
+def test_a_session_without_a_tool_that_could_read_files_does_not_say_where_its_log_is(name, tmp_path):
+    with small(2_000, directory=tmp_path, strategy="gc_truncate") as session:
+        session.tools([schema(name)] if name else [])
+        for place in range(40):
+            session.append(user(f"Tell me more about place {place}."))
+            text = text_of(session.pre_send())
+            assert str(tmp_path) not in text
+            assert "master.jsonl" not in text
+            session.post_turn(answer(lines(20)))
+        assert "tokens left out here" in text
 
 
 steps = st.lists(

@@ -56,6 +56,7 @@ _PATHS: Final = frozenset(
     | {"target_file", "absolute_path", "source", "destination", "relative_path", "fileName", "file_name", "uri"}
     | {"AbsolutePath", "TargetFile", "include", "abs_path", "target_notebook", "old_path", "new_path"}
 )
+_FILE_ARGUMENTS: Final = _PATHS - {"source", "destination", "include", "uri"}
 _COMMANDS: Final = ("command", "cmd", "script", "commandLine", "CommandLine", "input", "action")
 
 _SHELL_WORDS: Final = frozenset(
@@ -154,6 +155,21 @@ class ToolCall:
 def arguments_of(item: Item) -> Mapping[str, Any] | None:
     """Return the arguments of a call; None when they are free text."""
     return read_object(item.text)
+
+
+def could_read_files(name: str, schema: Any) -> bool:
+    """Return whether a tool could read a file of the host, by the words of its name and its arguments: a shell, too."""
+    has_files = not _FILE_ARGUMENTS.isdisjoint(_properties(schema))
+    return _kind_by_name(_words_of(name), has_files=has_files) in {CallKind.READ, CallKind.EDIT, CallKind.RUN}
+
+
+def _properties(schema: Any) -> Iterator[str]:
+    """Yield the names of arguments in a schema of any provider, which ``check_depth`` has seen."""
+    if isinstance(schema, Mapping):
+        inner = schema.get("properties")
+        yield from inner if isinstance(inner, Mapping) else ()
+        for value in schema.values():
+            yield from _properties(value)
 
 
 def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

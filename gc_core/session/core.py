@@ -41,7 +41,7 @@ from gc_core.session.subtasks.handoff import Handed, Handoffs, first_state
 from gc_core.session.subtasks.handoff_opening import OpeningWriter
 from gc_core.session.subtasks.handoff_texts import ACCOUNT, HANDOFF
 from gc_core.session.subtasks.leases import Leases
-from gc_core.session.task_memory import BLOCK, TaskMemory
+from gc_core.session.task_memory import TaskMemory
 from gc_core.session.task_reader import TaskReader
 from gc_core.session.timeline import Timeline
 from gc_core.session.window_meter import WindowMeter
@@ -55,7 +55,7 @@ from gc_core.values.config import OFF, GCConfig
 from gc_core.values.loggers import bound, logger
 from gc_core.values.messages import Request, Usage
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
-from gc_core.values.sources import TASK_STATE
+from gc_core.values.sources import STATE_NAME, TASK_STATE
 from gc_core.values.summary import SummaryRequest
 
 if TYPE_CHECKING:
@@ -318,7 +318,10 @@ class SessionCore:
     def compacting(self, target_percent: float) -> Steps[Request]:
         """Return the request, collected down to the target if it does not fit, whatever strategies declare."""
         if not self.meter.scheduler.fits(self.meter.moment()):
-            goal = attrs.evolve(self.collections.manual_goal(target_percent, ""), fills=True)
+            goal = self.collections.manual_goal(target_percent, "")
+            # A list is nowhere else: the state has to fit, for nothing could read what it says again.
+            target = max(0, goal.target_tokens - self.task.tokens_to_come())
+            goal = attrs.evolve(goal, target_tokens=target, fills=True)
             yield from self.collections.run_if_due(goal)
         yield from self.fitter.make_it_fit()
         return self._render()
@@ -477,7 +480,7 @@ class SessionCore:
             self.inbox.give(owner, {name: block})
         text = state_text(handed.state, handed.state_tokens, runtime.counter.count).text
         self.handoffs.inherit(handed, f"{handed.account}\n{text}")
-        for whose, name, block in ((HANDOFF, ACCOUNT, handed.account), (TASK_STATE, BLOCK, text)):
+        for whose, name, block in ((HANDOFF, ACCOUNT, handed.account), (TASK_STATE, STATE_NAME, text)):
             if block:
                 runtime.recorder.register(whose)
                 runtime.state.give(whose.name, {name: block})

@@ -190,7 +190,7 @@ class SessionFacade:
         message that no provider would accept is repaired, reported as a ``MessageRepaired`` event, and logged as it
         came. Raises MessageError, naming the field, when the message is malformed; nothing has changed then.
         """
-        return self._core.inbox.append(message, policy)
+        return self._core.inbox.append(message, policy, listed=bool(self._core.runtime.state.given))
 
     @synchronized
     def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:

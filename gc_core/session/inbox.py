@@ -17,6 +17,7 @@ from gc_core.values.loggers import note_turn
 from gc_core.values.messages import Payload, Role
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
+from gc_core.window.callers_list import digest_of_given
 
 
 class Inbox:
@@ -43,12 +44,12 @@ class Inbox:
         """The provider's ids of calls with a provisional answer: their results come late, as text."""
         self.held = 0
 
-    def append(self, message: object, policy: GCPolicy | None = None) -> tuple[str, ...]:
-        """Take a message of the conversation; see ``GCSession.append``."""
-        payload = self._masking.message(message)
+    def append(self, message: object, policy: GCPolicy | None = None, *, listed: bool = False) -> tuple[str, ...]:
+        """Take a message of the conversation, which the caller's next list has too if ``listed``."""
+        plain = self._masking.unmasked(message)
         if policy is not None:
             check_policy(policy, MessageError)
-        return self.take(payload, policy).ids
+        return self.take(self._masking.copied(plain), policy, digest_of_given(plain) if listed else "").ids
 
     def take(self, payload: Payload, policy: GCPolicy | None, given: str = "") -> Taken:
         """Take a message that is ready for the log, with its digest in the caller's list, if it has one."""

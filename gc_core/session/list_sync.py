@@ -6,7 +6,7 @@ import bisect
 import itertools
 import json
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from gc_core.values.layers import is_own
 from gc_core.values.messages import Payload, Request, without_marks
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import SYSTEM
-from gc_core.window.callers_list import digest_of_given, known_prefix, origins_of
+from gc_core.window.callers_list import Spelling, digest_of_given, known_prefix, origins_of
 from gc_core.window.context import Edits
 
 _PART = "base"
@@ -95,6 +95,10 @@ class ListSync:
         self._head = head
         self._timeline = timeline
         self.current: CallersList | None = None
+        self._spellings: tuple[Spelling, ...] = ()
+        """What else the next list may begin with: the last request, and the last list."""
+        self._is_fed_back = False
+        """Whether the current list begins with a request."""
         self._origins: list[int] = []
         """Where in the caller's list each message of the last request is, -1 for nowhere."""
         self._rendered: dict[int, tuple[Payload, str]] = {}
@@ -125,20 +129,25 @@ class ListSync:
 
     def take(self, given: CallersList) -> None:
         """
-        Take in what is new. Where the list departs from what is known, what came after that point leaves the window.
+        Take in what is new. Where the list departs from what is known, what came after that point leaves the window. A
+        list may begin with the last request in place of what that was made from.
 
         Raises MessageError and SourceError; messages before the rejected one have been taken by then.
         """
+        self._check_not_appended(given)
         if given.system is not None:
             parts = {_PART: "\n\n".join(map(_text_of, given.system))}
             self._head.system(SYSTEM.name, GCPolicy.LOCKED, "now", parts)
         if given.tools is not None:
             self._head.tools(self._runtime.format.declarations(given.tools), (), "now")
         state, self._last = self._runtime.state, given.copies
-        kept = known_prefix(state.given, given.digests)
+        digests = self._spelled_out(given.digests)
+        self._is_fed_back = digests is not given.digests
+        kept = known_prefix(state.given, digests)
         if kept < len(state.given):
             self._timeline.branch_off(kept)
-        for copy, digest in given.copies[kept:]:
+        new = len(digests) - kept
+        for copy, digest in given.copies[len(given.copies) - new :]:
             self._inbox.take(without_marks(self._masking.copied(copy)), None, digest)
 
     def beside(self, given: CallersList) -> Request | None:
@@ -200,6 +209,7 @@ class ListSync:
         one on a removed or changed message moves to the nearest block before it, unless the session sets its own.
         """
         messages = self._own_objects(request.messages, given)
+        self._spellings = tuple(self._spellings_of(request.messages, given))
         request = attrs.evolve(request, origins=self._origins_in(request))
         if given.marks:
             pairs = zip(request.messages, messages, strict=True)
@@ -213,6 +223,42 @@ class ListSync:
         )
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _check_not_appended(self, given: CallersList) -> None:
+        """Raise MessageError for a first list with messages that came one by one: they would be there twice."""
+        state = self._runtime.state
+        if state.given:
+            return
+        appended = {digest_of_given(message.payload) for message in state.context.messages if not message.synthetic}
+        place = next((place for place, digest in enumerate(given.digests) if digest in appended), None)
+        if place is not None:
+            raise MessageError(
+                f"messages[{place}] has come with append(), extend() or post_turn() before: a session takes messages"
+                " one by one, or whole lists with sync() from the first on; give the list to a new session"
+            )
+
+    def _spelled_out(self, digests: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the digests of the list as it would be if its caller had kept what the requests were made from."""
+        known = self._runtime.state.given
+        if not known or known_prefix(known, digests) == len(known):
+            return digests
+        found = (spelling.spelled_out(digests, known) for spelling in itertools.chain(self._spellings, self._window))
+        return next((whole for whole in found if whole is not None), digests)
+
+    @property
+    def _window(self) -> Iterator[Spelling]:
+        """The window as it would be sent now: what a session that was opened again has sent last."""
+        yield from self._sent([digest_of_given(message) for message in self._runtime.context.render().messages])
+
+    def _spellings_of(self, messages: Sequence[Payload], given: CallersList) -> Iterator[Spelling]:
+        """Yield what the caller's next list may begin with: this request, or this list."""
+        yield from self._sent([self._rendered[id(message)][1] for message in messages])
+        yield Spelling.of(given.digests, self._runtime.state.given)
+
+    def _sent(self, digests: Sequence[str]) -> Iterator[Spelling]:
+        """Yield a request as it was sent, and without a leading system text."""
+        for start in (0, max(0, len(digests) - len(self._runtime.context.messages))):
+            yield Spelling.of(digests[start:], self._runtime.state.given)
 
     def _tokens_of(self, message: object) -> int:
         runtime = self._runtime
@@ -246,6 +292,8 @@ class ListSync:
         leading = len(request.messages) - len(messages)
         if leading < 0 or request.whole:
             return ()
+        if self._is_fed_back:
+            return tuple(self._origins)
         return (*itertools.repeat(-1, leading), *origins_of(messages, self._runtime.state.given))
 
     def _is_unmarked(self, *messages: Payload) -> bool:

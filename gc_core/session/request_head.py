@@ -11,6 +11,7 @@ import attrs
 
 from gc_core.errors import SourceError
 from gc_core.events import LayerChanged, VolatileLayer
+from gc_core.relevance.tool_calls import could_read_files
 from gc_core.relevance.volatile_text import volatile_in
 from gc_core.session.inbox import check_policy
 from gc_core.session.masking import Masking
@@ -92,16 +93,19 @@ class RequestHead:
 
     def name_log(self) -> None:
         """
-        Name the log's path, in a session with a directory: once, before the first request, so that it breaks nothing;
-        again after the session was moved.
+        Name the log's path, in a session with a directory whose tools could read it: once, before the first request if
+        the tools are there by then, so that it breaks nothing; again, at once, after the session was moved.
         """
         if self._runtime.store.temporary:
             return
         line, state = _LOG_LINE.format(log=self._runtime.directory.absolute() / FILE_NAME), self._runtime.state
         waits = [part.text for part in state.changes.parts.values() if part.name == _LOG_PART]
         present = [item.text for item in state.context.system if item.name == _LOG_PART]
-        if line not in (*waits, *present):
-            self._announce_layers(self._runtime.recorder.system({_LOG_PART: line}, GCPolicy.LOCKED, now=not state.sent))
+        is_named = line in (*waits, *present)
+        state.cite(is_named or bool(present) or self._log_is_readable())
+        if state.cites and not is_named:
+            now = bool(present) or not state.sent
+            self._announce_layers(self._runtime.recorder.system({_LOG_PART: line}, GCPolicy.LOCKED, now=now))
 
     def lines(self) -> list[str]:
         """Return the lines of ``explain`` on the head: pending changes and their cost, and volatile texts."""
@@ -118,6 +122,14 @@ class RequestHead:
         return lines
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _log_is_readable(self) -> bool:
+        """Return whether a tool could read files; tools of which no schema was given are known by their calls alone."""
+        context = self._runtime.context
+        schemas = context.head.schemas
+        if not schemas:
+            return context.cursor.has_tools
+        return any(could_read_files(self._runtime.format.schema_name(schema), schema) for schema in schemas)
 
     def _check_shared(self, source: InstructionSource, name: str, texts: Iterable[str], private: Private) -> None:
         if is_shared(source, name):

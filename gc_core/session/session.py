@@ -104,8 +104,9 @@ class GCSession(SessionFacade):
         forked, or compacted it itself) is continued from the point where it departs; the log keeps everything. Cache
         marks and null fields make no difference, nor does text as a string or as one block.
 
-        Do not mix it with ``append``. ``post_turn`` may take the reply before the next list brings it; where it does
-        not, ``report_usage`` takes the usage.
+        The next list may begin with the messages of the last request, in place of those that it was made from.
+        ``post_turn`` may take the reply, and ``append`` a message, before the next list brings it; where ``post_turn``
+        does not, ``report_usage`` takes the usage.
 
         Args:
             messages: The whole list, in the provider's own shape.
@@ -116,7 +117,8 @@ class GCSession(SessionFacade):
                 are, and one on a message that left moves to the nearest block before it.
 
         Raises:
-            MessageError: A message is malformed; what came before it has been taken in.
+            MessageError: A message is malformed; what came before it has been taken in. Or ``append`` took a message of
+                the first list, which would be there twice.
             ContextOverflowError: What may not be removed does not fit.
             SpendLimitError: The session has spent what it may.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -16,16 +16,14 @@ from gc_core.session.task_reader import SAVED_BYTES, TaskReader
 from gc_core.session.window_meter import WindowMeter
 from gc_core.values.items import ItemKind
 from gc_core.values.policy import GCPolicy
+from gc_core.values.references import without_references
 from gc_core.values.removals import Drop, Summarize
 from gc_core.values.results import GCResult
-from gc_core.values.sources import TASK_STATE
+from gc_core.values.sources import STATE_NAME, TASK_STATE
 from gc_core.window.memory_blocks import Block
 
 if TYPE_CHECKING:
     from gc_core.task.rendering import StateText
-
-BLOCK: Final = "state"
-"""Name of the memory block."""
 
 _REMEMBERING = "remembering"
 
@@ -72,7 +70,7 @@ class TaskMemory:
     @property
     def refreshed_item(self) -> str:
         """The state's item in the window, which a collection will replace with a newer version; "" if there is none."""
-        key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
+        key = self._runtime.state.blocks.newest.get((TASK_STATE.name, STATE_NAME), "")
         return key if self._state_tokens and self._runtime.context.find(key) is not None else ""
 
     @property
@@ -104,7 +102,7 @@ class TaskMemory:
         """Read the state again after a rewind, and discard a waiting block, which covers what was rewound."""
         self.reader.forget()
         if any(block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting):
-            self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
+            self._runtime.state.give(TASK_STATE.name, {STATE_NAME: ""})
 
     def restate_if_missing(self) -> None:
         """Add the state again if a change of the window left it missing."""
@@ -135,7 +133,7 @@ class TaskMemory:
             self._give_state()
             waits = any(block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting)
             if waits and not self._has_room(self._runtime.state.blocks.waiting):
-                self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
+                self._runtime.state.give(TASK_STATE.name, {STATE_NAME: ""})
 
     def _remember(self, result: GCResult) -> None:
         """Cover what a collection removed in the state; a state that is not wanted any more may be collected."""
@@ -146,19 +144,37 @@ class TaskMemory:
         else:
             self.give_way()
 
-    def _give_state(self) -> None:
-        """Let the state's new text wait for the end of the request."""
+    def tokens_to_come(self) -> int:
+        """Return the tokens of the state that a collection from now on would give; 0 if none is wanted."""
+        expected = 0
+
+        def measure() -> None:
+            nonlocal expected
+            text = self._written().text if self._state_tokens else ""
+            expected = self._tokens_of(_block(text)) + SEAM if text else 0
+
+        self._try(measure)
+        return expected
+
+    def _written(self) -> StateText:
+        """Return the state's text as it would be given now; a list that nothing can be recalled from has no ids."""
         from gc_core.task.rendering import state_text
 
-        room = self._state_tokens
-        frame = self._runtime.counter.count(_block("").framed) + self._runtime.counter.per_message + SEAM
-        state = state_text(self.reader.look(), max(0, room - frame), self._runtime.counter.count)
+        room = self._state_tokens - self._tokens_of(_block("")) - SEAM
+        state = state_text(self.reader.look(), max(0, room), self._runtime.counter.count)
+        if self._runtime.context.recalls:
+            return state
+        return attrs.evolve(state, text=without_references(state.text))
+
+    def _give_state(self) -> None:
+        """Let the state's new text wait for the end of the request."""
+        state = self._written()
         self.reader.save(SAVED_BYTES)
         self._announce_cut(state)
         if state.text:
             if TASK_STATE.name not in {source.name for source in self._runtime.context.budget.sources}:
                 self._runtime.recorder.register(TASK_STATE)
-            self._runtime.state.give(TASK_STATE.name, {BLOCK: state.text})
+            self._runtime.state.give(TASK_STATE.name, {STATE_NAME: state.text})
 
     def _announce_cut(self, state: StateText) -> None:
         cut = tuple(state.cut.items())
@@ -174,19 +190,22 @@ class TaskMemory:
         if self._has_room(self._runtime.state.blocks.waiting):  # returning items are placed with it
             self._inbox.place_waiting()
         elif not self._has_room(waiting):
-            self._runtime.state.give(TASK_STATE.name, {BLOCK: ""})
+            self._runtime.state.give(TASK_STATE.name, {STATE_NAME: ""})
 
     def _has_room(self, blocks: Iterable[Block]) -> bool:
         moment = self._meter.moment()
-        tokens = sum(self._runtime.counter.count(block.framed) + self._runtime.counter.per_message for block in blocks)
+        tokens = sum(map(self._tokens_of, blocks))
         return self._meter.scheduler.fits(attrs.evolve(moment, tokens=moment.tokens + tokens + SEAM))
+
+    def _tokens_of(self, block: Block) -> int:
+        return self._runtime.counter.count(block.framed) + self._runtime.counter.per_message
 
     def give_way(self) -> bool:
         """
         Let the state be removed rather than have no request: the log holds everything that it says. Return whether it
         was resident.
         """
-        key = self._runtime.state.blocks.newest.get((TASK_STATE.name, BLOCK), "")
+        key = self._runtime.state.blocks.newest.get((TASK_STATE.name, STATE_NAME), "")
         item = self._runtime.context.find(key)
         if item is None or item.policy is not GCPolicy.LOCKED:
             return False
@@ -201,4 +220,4 @@ def _percent_of(asked: Any) -> float:
 
 
 def _block(text: str) -> Block:
-    return Block(source=TASK_STATE.name, name=BLOCK, text=text, kind=ItemKind.MEMORY_BLOCK)
+    return Block(source=TASK_STATE.name, name=STATE_NAME, text=text, kind=ItemKind.MEMORY_BLOCK)

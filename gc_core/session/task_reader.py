@@ -20,7 +20,7 @@ from gc_core.session.runtime import Runtime
 from gc_core.storage.ledger import Rewound
 from gc_core.storage.master_log import LogRecord, MasterLog
 from gc_core.storage.rebuild import CALLS_CLOSED, SESSION
-from gc_core.storage.search.record_texts import parts_of
+from gc_core.storage.search.record_texts import spoken_parts_of
 from gc_core.storage.state import Position
 from gc_core.storage.task_state_file import VERSION, OpenCall, SavedState, mark_at, saved_state
 from gc_core.task.contract import StateExtractor, extracted
@@ -176,7 +176,7 @@ class _Known:
         if not (spoke and self._spoke and format_.replies_in_pieces):
             self._unit += 1
         self._spoke = spoke
-        for key, part in parts_of(record, format_):
+        for key, part in spoken_parts_of(record, format_):
             called = self._answered(part.call_id, part.name) if part.kind is ItemKind.TOOL_RESULT else None
             tokens = count(part.text) if part.kind is ItemKind.USER_TEXT else 0
             item = Item(

@@ -12,7 +12,7 @@ from gc_core.providers.contract import Format, TokenCounter
 from gc_core.relevance.name_scan import scan
 from gc_core.storage.ledger import Ledger
 from gc_core.storage.master_log import LogRecord, MasterLog
-from gc_core.storage.search.record_texts import parts_of
+from gc_core.storage.search.record_texts import spoken_parts_of
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import ByteRange, Reference
@@ -121,7 +121,7 @@ def items_of(records: Iterable[LogRecord], format: Format, counter: TokenCounter
     """
     calls: dict[str, str] = {}
     for unit, record in enumerate(records):
-        for key, part in parts_of(record, format):
+        for key, part in spoken_parts_of(record, format):
             if part.kind is ItemKind.TOOL_CALL:
                 calls[part.call_id] = key
             yield Item(

@@ -41,7 +41,7 @@ from gc_core.values.items import Item, ItemKind, Part
 from gc_core.values.layers import SystemPart
 from gc_core.values.messages import Message, Payload
 from gc_core.values.policy import GCPolicy
-from gc_core.values.sources import CONVERSATION, PLUGIN, SYSTEM, InstructionSource
+from gc_core.values.sources import CONVERSATION, PLUGIN, SYSTEM, TASK_STATE, InstructionSource
 from gc_core.window.callers_list import BranchPoint
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.context import Context, recounted
@@ -130,6 +130,8 @@ class Recorder:
             given=given,
             payload=payload,
         )
+        if any(item.source == TASK_STATE.name for item in new):  # a state that came back in the caller's list
+            self.register(TASK_STATE)
         (place,) = self.store.log.append([record])
         arrival = arrival.logged(ids, place, payload)
         tokens = state.context.budget.total

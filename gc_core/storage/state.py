@@ -23,13 +23,13 @@ from gc_core.relevance.objective import Objective
 from gc_core.storage.ledger import Branched, Cleared, Collected, Configured, Digests, Numbers, Opened
 from gc_core.storage.packed import Packed
 from gc_core.values.config import GCConfig
-from gc_core.values.items import Item, ItemKind, Part, number_of
+from gc_core.values.items import Form, Item, ItemKind, Part, number_of
 from gc_core.values.messages import Message, Role, digest_of
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import PLAIN, ByteRange
 from gc_core.values.results import is_renewal
-from gc_core.values.sources import BUILT_IN_SOURCES, ENRICHMENT, InstructionSource
+from gc_core.values.sources import BUILT_IN_SOURCES, ENRICHMENT, TASK_STATE, InstructionSource
 from gc_core.window.budget import InstructionBudget
 from gc_core.window.callers_list import REMEMBERED, START, BranchPoint, Given, came_after, straddles
 from gc_core.window.compaction_carryover import carried, moved
@@ -37,6 +37,7 @@ from gc_core.window.context import Context, Edits
 from gc_core.window.cursor import Cursor
 from gc_core.window.intake import Arrival, Classify, Intake
 from gc_core.window.memory_blocks import Block, Blocks, block_item
+from gc_core.window.own_texts import said_in
 from gc_core.window.patches import Patch, ReadPayload, SavedMessage, patched
 from gc_core.window.pending_head import Changes
 
@@ -157,7 +158,10 @@ class SessionState:
             self.turns.append(at)
         self._note_thinking(new, turned=turned)
         for item in new:
-            self.objective = self.objective.updated(item)
+            if item.source == TASK_STATE.name:
+                self.blocks.placed(self.context, item)
+            said = item if item.form is Form.WHOLE else attrs.evolve(item, text=said_in(item.text, is_whole=False))
+            self.objective = self.objective.updated(said)
         return new
 
     def _nothing_to_undo(self) -> None:
@@ -205,7 +209,7 @@ class SessionState:
     def _note_given(self, given: Given) -> None:
         place = len(self.given)
         self.given.append(given)
-        self.cite_nothing()
+        self.cite(False)  # the system text is the caller's
         self._branch_points[place] = BranchPoint(self.context.cursor, self.objective)
         self._branch_points.pop(place - REMEMBERED, None)
 
@@ -214,11 +218,11 @@ class SessionState:
         self.recall_form = form
         self.context.recall_by(form)
 
-    def cite_nothing(self) -> None:
-        """References name no bytes of the log from now on: a caller's own system text does not say where it is."""
-        if self.cites:
-            self.cites = False
-            self.context.cite_nothing()
+    def cite(self, cites: bool) -> None:
+        """References name bytes of the log from now on, or none: where no text in the window says where it is."""
+        if self.cites != cites:
+            self.cites = cites
+            self.context.cite(cites)
 
     def closing(self) -> Arrival:
         """

@@ -98,8 +98,8 @@ class Reference:
         """Return a summary as the model reads it: a heading, its text, and how to get the originals back."""
         of = f' of="{self._turns()}"' if self.recalls else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
-        said = escaped(self._said())
-        return sealed(f"{opening}\n{body}\n{self._line(f': {said}' if said else '')}\n</summary>")
+        told, said = body if self.recalls else without_references(body), escaped(self._said())
+        return sealed(f"{opening}\n{told}\n{self._line(f': {said}' if said else '')}\n</summary>")
 
     def _line(self, about: str = "") -> str:
         where = f": {self._turns()}, {self._ids()}" if self.recalls else ""
@@ -143,6 +143,36 @@ def check_recall_form(form: object) -> None:
     """Raise ConfigError for what is no form of a recall: plain words with ``{id}`` once."""
     if not isinstance(form, str) or not _FORM.fullmatch(form):
         raise ConfigError(f"recall_form = {form!r:.200}: expected a short call with {{id}}, as in 'gc_recall {{id}}'")
+
+
+_VERBATIM = regex(r"(^```$.*?^```$|“[^“”\n]*”|`[^`\n]*`)", re.MULTILINE | re.DOTALL)
+_BRACKETS = regex(r"( ?)(?<!\S)\(([^()\n]*)\)( ?)")
+_NAMED = regex(r"turn \d{1,9}|(?:in place of )?i\d{1,9}")
+_POINTERS = regex(
+    r" (?:at|up to turn \d{1,9},) i\d{1,9}(?=:)|(?<=\S) i\d{1,9}(?=,|$)"
+    r"|; all were kept, and can be searched and recalled by their item(?=\])",
+    re.MULTILINE,
+)
+_HEADINGS = regex(r"^i\d{1,9} (?=[^:\n]{1,60}:$)", re.MULTILINE)
+
+
+def without_references(text: str) -> str:
+    """
+    Return a text of gc-core's own without turns, item ids and how to recall, for a list that nothing can be recalled
+    from; what it quotes stays as it is.
+    """
+    pieces = _VERBATIM.split(text)
+    pieces[::2] = [_POINTERS.sub("", _BRACKETS.sub(_without_ids, piece)) for piece in pieces[::2]]
+    return "".join(_HEADINGS.sub("", piece) if piece.startswith("```") else piece for piece in pieces)
+
+
+def _without_ids(brackets: re.Match[str]) -> str:
+    before, inside, after = brackets.groups()
+    parts = inside.split(", ")
+    left = [part for part in parts if not _NAMED.fullmatch(part)]
+    if len(left) == len(parts):
+        return brackets.group()
+    return f"{before}({', '.join(left)}){after}" if left else before and after
 
 
 _SEALED = regex(r" #(\d{6})(\](?:\n</summary>)?)\Z")

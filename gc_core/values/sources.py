@@ -40,6 +40,9 @@ Holds the text of the task state, if that is wanted. LOCKED, because what it cov
 version is EPHEMERAL. Its text is kept within its limit, which may change with the window.
 """
 
+STATE_NAME = "state"
+"""The name of that text."""
+
 BUILT_IN_SOURCES = (SYSTEM, PLUGIN, ENRICHMENT, CONVERSATION)
 RESERVED_SOURCES = (*BUILT_IN_SOURCES, TASK_STATE)
 """Reserved names: gc-core writes into these sources."""

@@ -41,6 +41,36 @@ class Given:
 
 
 @attrs.frozen
+class Spelling:
+    """
+    Other messages that stand for the beginning of a caller's list: those that a session sent in its place.
+
+    Attributes:
+        digests: The digest of each message.
+        count: The number of messages of the list that they stand for.
+        last: The last of these; None if there are none.
+
+    """
+
+    digests: tuple[str, ...]
+    count: int
+    last: Given | None
+
+    @classmethod
+    def of(cls, digests: Sequence[str], known: Sequence[Given]) -> Spelling:
+        """Return these messages as standing for all of the known list."""
+        return cls(tuple(digests), len(known), known[-1] if known else None)
+
+    def spelled_out(self, digests: Sequence[str], known: Sequence[Given]) -> tuple[str, ...] | None:
+        """Return the digests of a list with the messages that its beginning stands for; None if it is another one."""
+        size = len(self.digests)
+        still = self.last is None or (self.count <= len(known) and known[self.count - 1] == self.last)
+        if not size or not still or tuple(digests[:size]) != self.digests:
+            return None
+        return (*(each.digest for each in known[: self.count]), *digests[size:])
+
+
+@attrs.frozen
 class BranchPoint:
     """The state from which a session continues before a message: numbering, open calls, the objective."""
 

@@ -231,9 +231,9 @@ class Context:
         """True if references name the bytes of the log, because the model knows of one."""
         return self._intake.cites
 
-    def cite_nothing(self) -> None:
-        """Name no bytes of the log in references from now on."""
-        self._intake = attrs.evolve(self._intake, cites=False)
+    def cite(self, cites: bool) -> None:
+        """Name bytes of the log in references from now on, or none."""
+        self._intake = attrs.evolve(self._intake, cites=cites)
 
     @property
     def recalls(self) -> bool:
@@ -384,6 +384,11 @@ class Context:
             if message.role is Role.TOOL or (message.role is Role.USER and not message.is_own):
                 return frozenset(item.unit for item in message.items)
         return frozenset()
+
+    def unanswered(self) -> frozenset[int]:
+        """Return the units of the messages after the last reply: no model call has seen them."""
+        newest = itertools.takewhile(lambda message: message.role is not Role.ASSISTANT, reversed(self._messages))
+        return frozenset(item.unit for message in newest for item in message.items)
 
     def render(self) -> Request:
         """Return the request: every message as it is, in the provider's shape."""

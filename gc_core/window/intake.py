@@ -20,9 +20,9 @@ from gc_core.values.messages import Message, Payload, Role
 from gc_core.values.names import NOTHING
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import PLAIN, ByteRange, Reference
-from gc_core.values.sources import CONVERSATION, ENRICHMENT, SYSTEM
+from gc_core.values.sources import CONVERSATION, STATE_NAME, SYSTEM, TASK_STATE
 from gc_core.window.cursor import Cursor, OpenCall
-from gc_core.window.own_texts import OwnText, own_message, own_stub
+from gc_core.window.own_texts import BEFORE_ALL, BEFORE_REPLY, BEFORE_SYSTEM, OwnText, own_message, own_stub
 
 LONG_ARGUMENT_TOKENS = 250
 """Arguments of a call above this size are EPHEMERAL: their long strings may be stubbed."""
@@ -39,12 +39,15 @@ DEAD_CALL_TEXT = "[gc: no result: the call ended without an answer]"
 _TEXT_KINDS = frozenset({ItemKind.SYSTEM_TEXT, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _REMOVABLE_BY_ITSELF = frozenset({ItemKind.THINKING, ItemKind.TOOL_RESULT, ItemKind.ATTACHMENT})
 
+_STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+
 _QUESTION_MARKS = ("?", "？", "؟")
 
 OWN_POLICIES = {
     ItemKind.TRACE: GCPolicy.PARTIAL,
     ItemKind.SUMMARY: GCPolicy.PRESERVABLE,
     ItemKind.MEMORY_BLOCK: GCPolicy.EPHEMERAL,
+    ItemKind.USER_TEXT: GCPolicy.LOCKED,
 }
 """The kinds of gc-core's own texts when they come back in a list as user text, with their policies."""
 
@@ -216,7 +219,7 @@ class Intake:
     def before_system(self, cursor: Cursor) -> Arrival:
         """Return a user line to be placed before a system message that came after a reply (N4)."""
         repair = Repair(kind="user_between", text="system text follows a reply; a user line is inserted between them")
-        line = self._user_line("[gc: system text follows]", repair, cursor)
+        line = self._user_line(BEFORE_SYSTEM, repair, cursor)
         # Once it was sent, a first reply needs no other user line before it.
         return attrs.evolve(line, cursor=attrs.evolve(line.cursor, started=True))
 
@@ -319,13 +322,13 @@ class Intake:
     def _user_first(self, cursor: Cursor) -> Arrival:
         if cursor.started and cursor.replied and self.format.alternates:
             repair = Repair(kind="user_between", text="a reply follows a reply; a user line is inserted between them")
-            return self._user_line("[gc: the next reply follows]", repair, cursor)
+            return self._user_line(BEFORE_REPLY, repair, cursor)
         if cursor.started or not self.format.needs_user_first:
             return Arrival(cursor=cursor)
         repair = Repair(
             kind="user_first", text="the conversation starts with the assistant; a user line is inserted before it"
         )
-        return self._user_line("[gc: the conversation starts here]", repair, cursor)
+        return self._user_line(BEFORE_ALL, repair, cursor)
 
     def _user_line(self, text: str, repair: Repair, cursor: Cursor) -> Arrival:
         item = Item(
@@ -357,17 +360,18 @@ class Intake:
         Return a notice, summary or state that gc-core wrote, back in a list: neither said by a user nor to be answered.
         What a user says after a notice or summary is not part of what was said before it.
         """
-        cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True)
+        cursor = attrs.evolve(cursor, units=cursor.units + 1, started=True, replied=False)
         if own.kind is not ItemKind.MEMORY_BLOCK:
             is_open = cursor.request_open and not cursor.requested
             cursor = attrs.evolve(cursor, user_run=False, exchange=(), request_open=is_open)
             cursor = attrs.evolve(cursor, summaries=max(cursor.summaries, own.number))
-        source = ENRICHMENT.name if own.kind is ItemKind.MEMORY_BLOCK else CONVERSATION.name
-        draft = _Draft(source=source, unit=cursor.units, turn=cursor.turn, synthetic=True)
+        is_state = own.kind is ItemKind.MEMORY_BLOCK
+        source, name = (TASK_STATE.name, STATE_NAME) if is_state else (CONVERSATION.name, "")
+        draft = _Draft(source=source, unit=cursor.units, turn=cursor.turn, name=name, synthetic=True)
         arrival = self._message(payload, Role.USER, [draft], cursor)
         (message,) = arrival.messages
         item = attrs.evolve(message.items[0], kind=own.kind, policy=OWN_POLICIES[own.kind])
-        if own.kind is not ItemKind.MEMORY_BLOCK:
+        if own.kind in _STAND_INS:
             item = attrs.evolve(item, original_tokens=own.tokens, reference=self._reference(item, own))
         if own.kind is ItemKind.SUMMARY:
             item = attrs.evolve(item, name=f"{DIGEST_NAME} {own.number}" if own.is_digest else str(own.number))

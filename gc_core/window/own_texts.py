@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import re
+
 import attrs
 
 from gc_core.values.items import ItemKind
 from gc_core.values.patterns import regex
-from gc_core.values.references import check_of, unsealed
+from gc_core.values.references import check_of, sealed, unsealed
+from gc_core.values.sources import STATE_NAME, TASK_STATE
 
 _NOTICE = regex(r"\[gc: ([\d,]{1,15}) tokens left out here(?::? ([^\n]*))?\]")
 _STUB = regex(r"\[gc: ([\d,]{1,15}) tokens left out: ([^\n]*)\]")
 _SUMMARY = regex(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,60}>\n')
-_STATE = regex(r'<context source="task_state" name="[^"\n]{1,60}" check="(\d{6})">\n')
+_STATE = regex(rf'<context source="{TASK_STATE.name}" name="{STATE_NAME}" check="(\d{{6}})">\n')
+_DEMANDED = regex(
+    r"^Demanded by the user, and in force:\n((?:(?:\([^“”\n]{1,200}\) )?“[^\n]*(?:\n|\Z))*)", re.MULTILINE
+)
+_DEMAND = regex(r"“([^“”\n]*)”")
 _SAID = regex(r'the user said ((?:"[^"\n]*" ?)+)')
 _QUOTED = regex(r'"([^"\n]*)"')
 _NAMES = regex(r"(?:^|, )on ([^\"\n]+?)(?:; |$)")
+
+
+BEFORE_SYSTEM, BEFORE_REPLY, BEFORE_ALL = LINES = (
+    *(sealed("[gc: system text follows]"), sealed("[gc: the next reply follows]")),
+    sealed("[gc: the conversation starts here]"),
+)
+"""User messages without content, where a provider wants one."""
 
 
 @attrs.frozen(kw_only=True)
@@ -23,7 +37,8 @@ class OwnText:
     A text of gc-core's own.
 
     Attributes:
-        kind: TRACE, SUMMARY or MEMORY_BLOCK (a task state); a stub keeps the kind of its original.
+        kind: TRACE, SUMMARY, MEMORY_BLOCK (a task state) or USER_TEXT (a line without content); a stub keeps the kind
+            of its original.
         tokens: Tokens that are left out there.
         number: The number of a summary.
         is_digest: A summary that grows by entries.
@@ -43,7 +58,9 @@ class OwnText:
 
 
 def own_message(text: str) -> OwnText | None:
-    """Return the notice, summary or task state that is the whole text of a message; None for anything else."""
+    """Return the notice, line, summary or task state that is the whole text of a message; None for anything else."""
+    if text in LINES:
+        return OwnText(kind=ItemKind.USER_TEXT)
     if text.startswith("[gc: "):
         return _notice(text)
     if text.startswith("<summary "):
@@ -63,6 +80,17 @@ def own_stub(text: str) -> OwnText | None:
     if found is None:
         return None
     return OwnText(kind=ItemKind.TOOL_RESULT, tokens=_number(found.group(1)), hint=found.group(2))
+
+
+def said_in(text: str, *, is_whole: bool) -> str:
+    """
+    Return what a user or model said in a text that may be gc-core's own: of a message, where it ``is_whole``, or of a
+    stub. A notice and a state quote users; "" if nobody said anything.
+    """
+    own = own_message(text) if is_whole else None
+    if own is not None:
+        return "\n".join(own.said)
+    return text if own_stub(text) is None else text[: max(0, text.rfind("\n"))]
 
 
 def _notice(text: str) -> OwnText | None:
@@ -106,7 +134,12 @@ def _state(text: str) -> OwnText | None:
     found = _STATE.match(text)
     if found is None or not text.endswith("\n</context>"):
         return None
-    return OwnText(kind=ItemKind.MEMORY_BLOCK) if check_of(text[found.end() : -11]) == found.group(1) else None
+    inner = text[found.end() : -len("\n</context>")]
+    if check_of(inner) != found.group(1):
+        return None
+    demanded = _DEMANDED.search(inner)
+    said = tuple(_DEMAND.findall(demanded.group(1))) if demanded else ()
+    return OwnText(kind=ItemKind.MEMORY_BLOCK, said=said)
 
 
 def _number(text: str) -> int:

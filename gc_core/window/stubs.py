@@ -29,7 +29,7 @@ from gc_core.values.names import Scan
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import MOST_NAMES, PLAIN, ByteRange, Reference
 from gc_core.values.removals import GAP
-from gc_core.values.sources import ENRICHMENT, TASK_STATE
+from gc_core.values.sources import TASK_STATE
 
 STUBBED_KINDS = frozenset(
     {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
@@ -106,9 +106,8 @@ def is_shortened_block(item: Item) -> bool:
     Return whether the item is a block of which the last resort may leave a part: none that gc-core
     knows by its check.
     """
-    own = {TASK_STATE.name} if item.kind is ItemKind.ENRICHMENT else {TASK_STATE.name, ENRICHMENT.name}
     free = item.policy is not GCPolicy.LOCKED and not item.pinned
-    return item.kind in BLOCK_KINDS and item.source not in own and free
+    return item.kind in BLOCK_KINDS and item.source != TASK_STATE.name and free
 
 
 def smallest_stub(item: Item, counter: TokenCounter, reference: Reference | None = None) -> int:

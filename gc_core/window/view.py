@@ -320,6 +320,11 @@ class WindowView:
         return after
 
     @cached_property
+    def _unanswered(self) -> frozenset[int]:
+        """The units without a reply behind them; that of an exchange may stand before what its answer has seen."""
+        return self._context.unanswered()
+
+    @cached_property
     def _ages(self) -> list[int]:
         return ages_of(self.units)
 
@@ -357,7 +362,7 @@ class WindowView:
         if locked or unit.pending or place in self._next_to_system:
             return Zone.HELD
         given = unit.items[0].source in _GIVEN or unit.items[0].kind in _BLOCKS  # most units are not: asked once
-        if given and (zone := self._unseen(place, unit)) is not None:
+        if given and (zone := self._unseen(unit)) is not None:
             return zone
         if place >= self.final:
             return Zone.RESERVE if unit.is_summary else Zone.HELD  # a summary is not an input, wherever it is
@@ -367,11 +372,11 @@ class WindowView:
             return Zone.OLD
         return self._softly(place, unit)
 
-    def _unseen(self, place: int, unit: Unit) -> Zone | None:
+    def _unseen(self, unit: Unit) -> Zone | None:
         """Return the protection of a stale state, and of a block that no model call has seen."""
         if _is_stale_state(unit):  # it leaves before a request fails, although no model call has seen it
-            return Zone.OLD if self._steps_after[place] else Zone.RESERVE
-        if is_block(unit) and not self._steps_after[place]:
+            return Zone.RESERVE if unit.number in self._unanswered else Zone.OLD
+        if is_block(unit) and unit.number in self._unanswered:
             return Zone.RESERVE  # no model call has seen it: it is left out before a request fails
         return None
 
@@ -433,7 +438,7 @@ class WindowView:
         return tuple(
             unit
             for place, unit in enumerate(self.units)
-            if item and unit.items[0].id == item and len(unit.items) == 1 and self._steps_after[place]
+            if item and unit.items[0].id == item and len(unit.items) == 1 and unit.number not in self._unanswered
             if not (unit.pinned or unit.pending or place in self._next_to_system)
         )
 

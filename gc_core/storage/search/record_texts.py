@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from gc_core.errors import MessageError
 from gc_core.providers.contract import Format
 from gc_core.storage.master_log import LogRecord
@@ -13,6 +15,9 @@ from gc_core.values.items import ItemKind, Part
 from gc_core.values.json_values import keys_and_values, read_json
 from gc_core.values.patterns import regex
 from gc_core.values.sources import CONVERSATION, ENRICHMENT
+from gc_core.window.own_texts import said_in
+
+_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 
 # JSON inside a text: "\nsrc" is the path src on a new line, not a word nsrc.
 _ESCAPED_BREAK = regex(r"\\[ntr]")
@@ -26,6 +31,18 @@ def parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
         yield from ((item, part) for item, part in zip(record.items, parts, strict=True) if item)
     elif named:
         yield named[0], Part(kind=ItemKind.OPAQUE, place=(), text=_words(record.payload))
+
+
+def spoken_parts_of(record: LogRecord, form: Format) -> Iterator[tuple[str, Part]]:
+    """Yield the items of a record with their parts, without gc-core's own texts that came back in a caller's list."""
+    named = list(parts_of(record, form))
+    for key, part in named:
+        if record.source == CONVERSATION.name and part.kind in _SAID:
+            text = said_in(part.text, is_whole=len(named) == 1 and part.kind is ItemKind.USER_TEXT)
+            if not text:
+                continue
+            part = part if text == part.text else attrs.evolve(part, text=text)  # noqa: PLW2901 - the same, cleaned
+        yield key, part
 
 
 def readable(part: Part) -> str:

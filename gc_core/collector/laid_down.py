@@ -1,17 +1,18 @@
-"""What a user lays down in a message, and how surely."""
+"""What a user lays down in a message, how surely, and what changes it later."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+import attrs
 
 from gc_core.relevance.demands import Strength, demands_in
 from gc_core.task import phrases
+from gc_core.task.changes import change_by
 from gc_core.task.sentence_models import rule_margins
 from gc_core.task.stated_rules import sentences_in
 from gc_core.task.statements import own_words
-from gc_core.task.withdrawals import withdrawal_in
 from gc_core.values.items import Item
 
 LONGEST: Final = 300
@@ -23,16 +24,24 @@ _END_CHARS = 600
 _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
 
 
-def laid_down(item: Item) -> Iterator[str]:
-    """Yield a user's rules, what takes one back, and other short sentences that clearly bind, in order; linear."""
+@attrs.frozen
+class Heard:
+    """A short sentence of a user's, and whether it binds by itself: it is a rule, or has a binding word."""
+
+    text: str
+    binds: bool
+
+
+def heard_in(item: Item) -> Iterator[Heard]:
+    """Yield the short sentences of a user's message, in order; linear."""
     if item.synthetic:
         return
     own = own_words(item) or _ends(item.text)
-    rules = {each.text for each in sentences_in(own) if each.form is not None or _takes_back(each.text)}
+    stated = {each.text: each.form is not None for each in sentences_in(own)}
     binding = {" ".join(each.text.split()) for each in demands_in(item.text) if each.strength is Strength.CLEAR}
     for sentence in phrases.sentences_of(item.text):
-        if (sentence in rules or sentence in binding) and len(sentence) <= LONGEST:
-            yield sentence.translate(_PLAIN)
+        if (sentence in stated or sentence in binding) and len(sentence) <= LONGEST:
+            yield Heard(sentence.translate(_PLAIN), stated.get(sentence, False) or sentence in binding)
 
 
 def _ends(text: str) -> str:
@@ -41,12 +50,11 @@ def _ends(text: str) -> str:
     return f"{first[:_END_CHARS]}\n\n{last[-_END_CHARS:]}"
 
 
-def _takes_back(sentence: str) -> bool:
-    """Return whether a sentence takes back a rule that it names."""
-    found = withdrawal_in(phrases.straight(sentence))
-    return found is not None and bool(found.named)
+def changes_one(sentence: str, earlier: Sequence[str]) -> bool:
+    """Return whether a sentence replaces or withdraws one of those before it."""
+    return not phrases.asks(sentence) and change_by(sentence, earlier, len(earlier)) is not None
 
 
 def margin_of(sentence: str) -> float:
-    """Return how surely a sentence is a rule: above 0 if it is; what takes a rule back is as sure as can be."""
-    return math.inf if _takes_back(sentence) else rule_margins([sentence])[0]
+    """Return how surely a sentence is a rule: above 0 if it is."""
+    return rule_margins([sentence])[0]

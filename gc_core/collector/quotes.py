@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Final
@@ -26,7 +27,7 @@ class Quotes:
     Finds what users laid down, and chooses what is quoted of it.
 
     All quotes in the window together stay below a cap of their own, mere sentences with a binding word below that of
-    the notices: what takes a rule back comes first, then the likeliest rules, of equals the newest.
+    the notices: what changes a rule comes first, then the likeliest rules, of equals the newest.
 
     Attributes:
         cap: The most tokens of all quotes in the window.
@@ -40,13 +41,18 @@ class Quotes:
         self._view = view
         self._totals = totals
         self._counter = counter
-        self._found: dict[str, tuple[str, ...]] = {}
+        self._found: dict[str, tuple[tuple[str, bool], ...]] = {}
         self._costs: dict[str, int] = {}
         self._margins: dict[str, float] = {}
 
     def of(self, units: Iterable[Unit]) -> tuple[str, ...]:
         """Return what users laid down in these units, or what is quoted there, each once, in order."""
-        return tuple(dict.fromkeys(said for unit in units for item in unit.items for said in self._in(item)))
+        said: dict[str, None] = {}
+        for unit in units:
+            for sentence, binds in itertools.chain.from_iterable(map(self._in, unit.items)):
+                if self._changes(sentence, said) or binds:
+                    said[sentence] = None
+        return tuple(said)
 
     def chosen(self, sentences: Sequence[str], *, leaving: Container[int] = ()) -> tuple[str, ...]:
         """
@@ -104,7 +110,7 @@ class Quotes:
         return sorted(newest_first, key=lambda each: -self._margin(each))
 
     def _is_rule(self, sentence: str) -> bool:
-        """Return whether a sentence is a rule by itself, or takes one back."""
+        """Return whether a sentence is a rule by itself, or changes one."""
         return self._margin(sentence) > 0
 
     def _margin(self, sentence: str) -> float:
@@ -115,13 +121,24 @@ class Quotes:
             self._margins[sentence] = margin_of(sentence)
         return self._margins[sentence]
 
-    def _in(self, item: Item) -> tuple[str, ...]:
-        if item.kind is not ItemKind.USER_TEXT:
-            return _quoted_in(item)
-        if item.id not in self._found:
-            from gc_core.collector.laid_down import laid_down
+    def _changes(self, sentence: str, said: Iterable[str]) -> bool:
+        """Return whether a sentence changes a rule among those; then it is quoted as surely as any."""
+        from gc_core.collector.laid_down import changes_one
 
-            self._found[item.id] = tuple(laid_down(item))
+        earlier = [each for each in said if each != sentence and self._is_rule(each)]
+        changes = bool(earlier) and not self._is_rule(sentence) and changes_one(sentence, earlier)
+        if changes:
+            self._margins[sentence] = math.inf
+        return changes
+
+    def _in(self, item: Item) -> tuple[tuple[str, bool], ...]:
+        """Return the sentences of a user, or those that are quoted in the place of some, with whether they bind."""
+        if item.kind is not ItemKind.USER_TEXT:
+            return tuple((sentence, True) for sentence in _quoted_in(item))
+        if item.id not in self._found:
+            from gc_core.collector.laid_down import heard_in
+
+            self._found[item.id] = tuple((each.text, each.binds) for each in heard_in(item))
         return self._found[item.id]
 
 

@@ -16,7 +16,10 @@ MOST_RULES: Final = 32
 """The most sentences that are quoted in one place."""
 
 SURE: Final = 2.0
-"""The margin up to which rules are so unsure that they have half of the room."""
+"""The margin up to which a sentence is an unsure rule."""
+
+UNSURE_PART: Final = 3
+"""Unsure rules have one part in this many of the room."""
 
 MOST_OTHERS: Final = 8
 """The most of them that are no rules by themselves, only sentences with a binding word."""
@@ -92,7 +95,8 @@ class Quotes:
 
     def _room(self, leaving: Container[int]) -> dict[float, int]:
         """Return the tokens that are left for sentences up to each of some margins: unsure ones displace no rule."""
-        room = {math.inf: self.cap, SURE: self.cap // 2, 0.0: min(self.cap // 2, self._view.caps.notices)}
+        unsure = self.cap // UNSURE_PART
+        room = {math.inf: self.cap, SURE: unsure, 0.0: min(unsure, self._view.caps.notices)}
         for sentence in (*self.planned, *self._staying(leaving)):
             for limit in room:
                 room[limit] -= self._cost(sentence) if self._margin(sentence) <= limit else 0

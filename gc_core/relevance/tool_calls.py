@@ -17,7 +17,7 @@ import attrs
 
 from gc_core.relevance.shell import Effect, read_command
 from gc_core.values.items import Item
-from gc_core.values.json_values import read_object
+from gc_core.values.json_values import keys_and_values, read_object
 from gc_core.values.patterns import regex
 
 _ASKED_CHARS = 120
@@ -159,17 +159,8 @@ def arguments_of(item: Item) -> Mapping[str, Any] | None:
 
 def could_read_files(name: str, schema: Any) -> bool:
     """Return whether a tool could read a file of the host, by the words of its name and its arguments: a shell, too."""
-    has_files = not _FILE_ARGUMENTS.isdisjoint(_properties(schema))
+    has_files = not _FILE_ARGUMENTS.isdisjoint(map(str, keys_and_values(schema)))
     return _kind_by_name(_words_of(name), has_files=has_files) in {CallKind.READ, CallKind.EDIT, CallKind.RUN}
-
-
-def _properties(schema: Any) -> Iterator[str]:
-    """Yield the names of arguments in a schema of any provider, which ``check_depth`` has seen."""
-    if isinstance(schema, Mapping):
-        inner = schema.get("properties")
-        yield from inner if isinstance(inner, Mapping) else ()
-        for value in schema.values():
-            yield from _properties(value)
 
 
 def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

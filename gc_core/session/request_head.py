@@ -17,7 +17,7 @@ from gc_core.session.inbox import check_policy
 from gc_core.session.masking import Masking
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import FILE_NAME
-from gc_core.values.layers import Private, is_own, is_shared, source_of_system, strings_of
+from gc_core.values.layers import LOG_PART, Private, is_own, is_shared, source_of_system, strings_of
 from gc_core.values.loggers import logger
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import PLUGIN, InstructionSource
@@ -25,7 +25,6 @@ from gc_core.window.pending_head import layers_changed
 
 _log = logger("gc_core.session")
 
-_LOG_PART = "gc: log"
 _LOG_LINE = (
     "[gc: what is left out of this conversation is kept. {log} holds it; master.jsonl:START-END are bytes of that file,"
     " offsets from 0: tail -c +$((START+1)) FILE | head -c $((END-START))]"
@@ -99,13 +98,11 @@ class RequestHead:
         if self._runtime.store.temporary:
             return
         line, state = _LOG_LINE.format(log=self._runtime.directory.absolute() / FILE_NAME), self._runtime.state
-        waits = [part.text for part in state.changes.parts.values() if part.name == _LOG_PART]
-        present = [item.text for item in state.context.system if item.name == _LOG_PART]
-        is_named = line in (*waits, *present)
-        state.cite(is_named or bool(present) or self._log_is_readable())
-        if state.cites and not is_named:
+        waits = [part.text for part in state.changes.parts.values() if part.name == LOG_PART]
+        present = [item.text for item in state.context.system if item.name == LOG_PART]
+        if line not in (*waits, *present) and (present or self._log_is_readable()):
             now = bool(present) or not state.sent
-            self._announce_layers(self._runtime.recorder.system({_LOG_PART: line}, GCPolicy.LOCKED, now=now))
+            self._announce_layers(self._runtime.recorder.system({LOG_PART: line}, GCPolicy.LOCKED, now=now))
 
     def lines(self) -> list[str]:
         """Return the lines of ``explain`` on the head: pending changes and their cost, and volatile texts."""

@@ -192,7 +192,7 @@ class Checkpoint:
         state.objective = self.objective
         state.given, state.compacted_at = list(self.given), self.compacted_at
         if state.given:
-            state.cite(False)
+            state.cite_nothing()
 
 
 Guard = Callable[[str, str], AbstractContextManager[Attempt]]

@@ -209,7 +209,7 @@ class SessionState:
     def _note_given(self, given: Given) -> None:
         place = len(self.given)
         self.given.append(given)
-        self.cite(False)  # the system text is the caller's
+        self.cite_nothing()
         self._branch_points[place] = BranchPoint(self.context.cursor, self.objective)
         self._branch_points.pop(place - REMEMBERED, None)
 
@@ -218,11 +218,11 @@ class SessionState:
         self.recall_form = form
         self.context.recall_by(form)
 
-    def cite(self, cites: bool) -> None:
-        """References name bytes of the log from now on, or none: where no text in the window says where it is."""
-        if self.cites != cites:
-            self.cites = cites
-            self.context.cite(cites)
+    def cite_nothing(self) -> None:
+        """References name no bytes of the log from now on: a caller's own system text does not say where it is."""
+        if self.cites:
+            self.cites = False
+            self.context.cite_nothing()
 
     def closing(self) -> Arrival:
         """

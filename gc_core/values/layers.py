@@ -53,6 +53,10 @@ class SystemPart:
         return f"{self.source}:{self.name}"
 
 
+LOG_PART = f"{OWN}log"
+"""The part of the system text that says where the log is."""
+
+
 def is_own(source: str, name: str) -> bool:
     """Return whether it is one of gc-core's own lines, which may name the session."""
     return source == SYSTEM.name and name.startswith(OWN)

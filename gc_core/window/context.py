@@ -17,7 +17,7 @@ from gc_core.providers.token_counting import framing_tokens, part_tokens, schema
 from gc_core.relevance.working_set import shows_file
 from gc_core.values.items import DIGEST_NAME, Form, Item, ItemKind, Unit, number_of
 from gc_core.values.json_values import text_in_utf8, value_in_utf8
-from gc_core.values.layers import SystemPart, is_own, is_shared
+from gc_core.values.layers import LOG_PART, SystemPart, is_own, is_shared
 from gc_core.values.messages import (
     Message,
     Payload,
@@ -228,12 +228,12 @@ class Context:
 
     @property
     def cites(self) -> bool:
-        """True if references name the bytes of the log, because the model knows of one."""
-        return self._intake.cites
+        """True if references name the bytes of the log, because the system text says where it is."""
+        return self._intake.cites and any(item.name == LOG_PART for item in self._system.values())
 
-    def cite(self, cites: bool) -> None:
-        """Name bytes of the log in references from now on, or none."""
-        self._intake = attrs.evolve(self._intake, cites=cites)
+    def cite_nothing(self) -> None:
+        """Name no bytes of the log in references from now on."""
+        self._intake = attrs.evolve(self._intake, cites=False)
 
     @property
     def recalls(self) -> bool:

@@ -52,6 +52,8 @@ napoleon_numpy_docstring = False
 _SECTION = re.compile(r"^## (?P<caption>.+)\n(?P<body>(?:(?!^## ).*\n?)*)", re.MULTILINE)
 _LINE = re.compile(r"^- .*$", re.MULTILINE)
 _PAGE = re.compile(r"\]\((?P<page>[^)#]+)\.md\)")
+_UNBUILT = "# docstrings: run `make docs`, or help(name)\n"
+"""The first line of a page's first block of names, for who reads it where nothing is built."""
 _NAMES = re.compile(r"^```\{api\}\n(?P<names>.*?)^```$", re.MULTILINE | re.DOTALL)
 _HELP = "<!-- the help of ctxgc -->"
 
@@ -94,7 +96,7 @@ def _contents(caption: str, pages: list[str]) -> str:
 
 
 def _documented(found: re.Match[str]) -> str:
-    lines = (line for name in found["names"].split() for line in (*_directive(name), ""))
+    lines = (line for name in found["names"].replace(_UNBUILT, "").split() for line in (*_directive(name), ""))
     return "\n".join(("```{eval-rst}", *lines, "```"))
 
 

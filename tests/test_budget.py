@@ -324,5 +324,5 @@ def test_a_source_may_be_registered_twice_alike_but_not_otherwise():
 
 @pytest.mark.parametrize("wrong", [{"name": ""}, {"layer": -1}, {"cap": 0}, {"policy": "locked"}])
 def test_a_bad_source_dies_in_its_constructor(wrong):
-    with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
+    with pytest.raises(SourceError, match=next(iter(wrong))):
         InstructionSource(**{"name": "team", "policy": PRESERVABLE, **wrong})

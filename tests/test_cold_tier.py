@@ -3,7 +3,7 @@
 import attrs
 import pytest
 
-from gc_core import ColdItem, GCConfig, GCRemovalItem, GCSession, Plugins, hookimpl
+from gc_core import ColdItem, GCConfig, GCRemovalItem, GCSession, PluginError, Plugins, hookimpl
 from gc_core.collector.cold_tier import MOST_EXAMINED, MOST_ITEMS, MOST_TOKENS
 from gc_core.storage.ledger import Collected
 from gc_core.values.items import ItemKind
@@ -291,5 +291,5 @@ def test_a_plugin_that_raises_is_recorded_and_the_others_are_heard():
 
 @pytest.mark.parametrize(("item", "relevance"), [("x3", 0.5), ("i0", 0.5), ("i3", 1.5), ("i3", float("nan"))])
 def test_a_cold_item_that_cannot_be_is_refused(item, relevance):
-    with pytest.raises(ValueError, match=r"item|relevance"):
+    with pytest.raises(PluginError, match=r"item|relevance"):
         ColdItem(item=item, relevance=relevance)

@@ -390,7 +390,7 @@ def test_a_malformed_message_is_named_and_the_next_list_goes_on():
 
 
 def test_something_that_is_not_a_list_of_messages_is_refused():
-    with opened() as session, pytest.raises(MessageError, match="expected a message"):
+    with opened() as session, pytest.raises(MessageError, match="expected a list of messages"):
         session.sync("Hello.")
 
 

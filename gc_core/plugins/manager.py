@@ -32,6 +32,7 @@ from gc_core.values.protocols import AsyncSummarizer, ContextView, GCStrategy, S
 from gc_core.values.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
 from gc_core.values.summary import SummaryRequest
+from gc_core.values.validators import check_kind, check_text, listed
 from gc_core.window.budget import InstructionBudget
 from gc_core.window.plan import Plan
 
@@ -84,7 +85,7 @@ class Plugins:
     def discover(cls, blocked: Iterable[str] = ()) -> Plugins:
         """
         Load every entry point of the group, each by itself: errors are recorded in ``failures``. Raises ConfigError if
-        ``blocked`` is a single name.
+        ``blocked`` is not a list of names.
 
         A name belongs to the distribution named like it, ``gc-x`` or ``x`` for the strategy ``x``; otherwise to the
         first that uses it. The names of gc-core's own strategies belong to no other distribution. A plugin that uses
@@ -93,10 +94,8 @@ class Plugins:
         A blocked plugin is neither imported nor registered, as with pluggy's ``set_blocked``; its name is that of the
         entry point. Hooks are called in the order of these names.
         """
-        if isinstance(blocked, str):
-            raise ConfigError(f"blocked = {blocked!r}: expected several names, [{blocked!r}]")
         plugins = cls()
-        for name in blocked:
+        for name in listed("blocked", blocked, "plugins' names", kinds=str, error=ConfigError):
             plugins.manager.set_blocked(name)
         for entry in reversed(installed_entries()):  # pluggy calls the newest first
             if not plugins.manager.is_blocked(entry.name):
@@ -111,6 +110,7 @@ class Plugins:
         Raises PluginError when it or its name is already registered, or when it implements an unknown hook, offers a
         strategy name that is taken, or fails in doing so; nothing of it is registered then.
         """
+        check_kind("name", name, str | None, "the plugin's name, or None", error=PluginError)
         key = name or self.manager.get_canonical_name(module)
         if self.manager.is_registered(module) or self.manager.has_plugin(key):
             raise PluginError(f"plugin {key!r} is already registered")
@@ -130,6 +130,7 @@ class Plugins:
 
         Raises PluginError for a name that is not registered, naming the registered ones.
         """
+        check_text("name", name, error=PluginError)
         if self.manager.unregister(name=name) is None:
             known = sorted(name for name, plugin in self.manager.list_name_plugin() if plugin is not None)
             raise PluginError(f"no plugin {name!r} is registered; registered: {known}")

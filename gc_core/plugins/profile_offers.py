@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gc_core.errors import PluginError
+from gc_core.errors import ConfigError, PluginError
 from gc_core.relevance.profiles.choice import AUTO
 from gc_core.relevance.profiles.profile import CompressionProfile
+from gc_core.values.validators import check_text
 
 
 class ProfileOffers:
@@ -46,6 +47,7 @@ class ProfileOffers:
         return did_you_mean(name, (*self._offers, *also))
 
     def find(self, name: str) -> CompressionProfile | None:
-        """Return the profile with a name, or None."""
+        """Return the profile with a name, or None. Raises ConfigError for anything but a name."""
+        check_text("profile", name, error=ConfigError)
         found: CompressionProfile | None = self._offers.get(name, ("", None))[1]
         return found

@@ -9,11 +9,19 @@ from typing import Any, Final
 import attrs
 
 from gc_core.errors import ConfigError, PluginError
+from gc_core.values.option_secrets import without_option_secrets
+from gc_core.values.validators import check_kind, check_text
 
 _PREFIX = "gc_"
 OWN: Final = frozenset({"budget", "hybrid", "progressive", "rolling", "summarize", "truncate"})
 """Names of gc-core's own strategies, each in a distribution of that name, installed or not."""
 
+_KINDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "bool": (bool, "true or false"),
+    "int": (int, "a whole number"),
+    "float": (int | float, "a number"),
+    "str": (str, "a text"),
+}
 _PLAIN = (dict, list, tuple, set, frozenset)
 
 
@@ -33,6 +41,15 @@ class StrategyOption:
     name: str
     type: str
     default: str
+
+    def refuses(self, value: object) -> str:
+        """Return what is expected where a value is not of the type as written; "" for one that is, or may be."""
+        written, _, optional = self.type.partition(" | ")
+        kinds, expected = _KINDS.get(written, (object, ""))
+        if optional not in {"", "None"} or (optional and value is None):
+            return ""
+        is_flag_for_number = isinstance(value, bool) and written in {"int", "float"}
+        return expected if is_flag_for_number or not isinstance(value, kinds) else ""
 
 
 @attrs.frozen(kw_only=True)
@@ -95,7 +112,8 @@ class Registry:
         return "" if offer is None else offer.plugin
 
     def find(self, name: str) -> type[Any] | None:
-        """Return the class of a name, or None."""
+        """Return the class of a name, or None. Raises ConfigError for anything but a name."""
+        check_text(self.what, name, error=ConfigError)
         offer = self._offers.get(short(name))
         return None if offer is None else _class(offer.cls)
 
@@ -131,12 +149,20 @@ class Registry:
 
     def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:
         """Raise ConfigError, naming the known options, for an unknown one."""
+        check_kind(
+            f"the options of {self.what} {name!r}", options, Mapping, "a table of names and values", error=ConfigError
+        )
         allowed = [option.name for option in _options(cls)]
-        for unknown in sorted(set(options) - set(allowed)):
+        for unknown in sorted(map(str, set(options) - set(allowed))):
             from gc_core.values.nearest import did_you_mean
 
             meant = did_you_mean(unknown, allowed)
             raise ConfigError(f"{self.what} {name!r} has no option {unknown!r}; it has {allowed}{meant}")
+        for option in _options(cls):
+            expected = option.refuses(options[option.name]) if option.name in options else ""
+            if expected:
+                shown = without_option_secrets({name: {option.name: options[option.name]}})[name][option.name]
+                raise ConfigError(f"{self.what} {name!r}: {option.name} = {shown!r:.200}: expected {expected}")
 
     def checked(self, built: Any) -> Any:
         """Return the created object. Raises PluginError if it lacks the method."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from gc_core.errors import MessageError
+from gc_core.values.validators import check_kind
+
 HEADERS: Final = "extra_headers"
 BODY: Final = "extra_body"
 EDITS: Final = "context_management"
@@ -18,6 +21,7 @@ def joined(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
     both = {**options, **own}
     for field in (HEADERS, BODY):
         if field in both:
+            check_kind(field, own.get(field, {}), Mapping, "an object, as your client takes it", error=MessageError)
             both[field] = {**options.get(field, {}), **own.get(field, {})}
     return {name: value for name, value in both.items() if value or name not in {HEADERS, BODY}}
 

@@ -15,6 +15,6 @@ PROVIDERS: Final[dict[str, Provider]] = {}
 
 def provider_named(name: str) -> Provider:
     """Return the provider whose format has that name; raises ConfigError naming the known formats."""
-    if name in PROVIDERS:
+    if isinstance(name, str) and name in PROVIDERS:
         return PROVIDERS[name]
     raise ConfigError(f"unknown format {name!r}; known: {sorted(PROVIDERS)}")

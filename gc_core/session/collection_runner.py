@@ -19,6 +19,7 @@ from gc_core.collector.planned_summaries import Originals
 from gc_core.collector.scheduler import Moment
 from gc_core.collector.scoring import Scoring
 from gc_core.collector.summarizing import NONE, Answering, Steps
+from gc_core.errors import ConfigError
 from gc_core.events import CollectionDeferred, CollectionFailed, CollectionFinished, CollectionStarted
 from gc_core.relevance.needed_again import NeedWatch
 from gc_core.session.archive import Archive
@@ -32,6 +33,7 @@ from gc_core.storage.usage_ledger import CallWatch
 from gc_core.values.loggers import bound_collection, logger, running_collection
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.summary import SummaryRequest
+from gc_core.values.validators import check_text
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.view import WindowView
 
@@ -98,8 +100,9 @@ class CollectionRunner:
     def manual_goal(self, target_percent: float | None, focus: str) -> Goal:
         """
         Return the goal of a collection that the host asks for. Raises ConfigError for a target that is not a
-        percentage.
+        percentage, and for a focus that is not text.
         """
+        check_text("focus", focus, error=ConfigError)
         return attrs.evolve(self._meter.scheduler.manual(self._meter.moment(), target_percent), focus=focus)
 
     def run_if_due(self, goal: Goal | None) -> Steps[GCResult | None]:

@@ -7,10 +7,12 @@ from typing import Any
 
 import attrs
 
+from gc_core.errors import ConfigError, MessageError
 from gc_core.session.session import GCSession
 from gc_core.values.config import GCConfig, checked_config
 from gc_core.values.items import ItemKind
 from gc_core.values.protocols import GCStrategy, Summarizer
+from gc_core.values.validators import check_text, is_count, listed
 
 _AGAIN_PERCENT = 96.0
 """
@@ -42,17 +44,22 @@ def compact(
     notices, summaries and shortened messages, and nothing that fits is lost. At least nine tenths of the budget are
     used if there is that much content.
 
-    The last messages stay as they are: the final user message or tool results are what the model has to answer, and
-    open calls keep waiting. Nothing can be recalled afterwards, so notices carry no ids; a session keeps everything.
+    The final user message or tool results are what the model has to answer: they stay as they are, unless they alone
+    are larger than the budget; then they are shortened to their beginning and end. Open calls keep waiting. Nothing can
+    be recalled afterwards, so notices carry no ids; a session keeps everything.
 
     Raises ContextOverflowError when what may not be removed is larger than the budget, MessageError for a malformed
-    message, ConfigError for an unknown strategy or format and for a wrong ``config``.
+    message, ConfigError for a wrong budget, strategy, format or ``config``.
     """
-    given = list(messages)
+    given = list(listed("messages", messages, "messages", error=MessageError))
+    if not is_count(budget, 1):
+        raise ConfigError(f"budget = {budget!r:.200}: expected the most tokens, a whole number of at least 1")
+    check_text("system", system)
     settled = attrs.evolve(
         checked_config(config),
         context_limit=budget,
         output_reservation=0,
+        token_budget=None,
         threshold_percent=100,
         target_percent=100,
         pressure_percent=100,

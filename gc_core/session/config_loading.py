@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any, get_type_hints
 
 import attrs
@@ -13,6 +14,7 @@ import attrs
 from gc_core.errors import ConfigError
 from gc_core.values.config import HOW_TO_MAKE_ONE, GCConfig
 from gc_core.values.nearest import did_you_mean, nearest
+from gc_core.values.validators import check_kind, check_text
 
 PREFIX = "GC_"
 _PERCENT = "_PERCENT"
@@ -61,6 +63,7 @@ def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | 
     merged: dict[str, Any] = {}
     if path is not None:
         merged.update(_from_file(path))
+    check_kind("environ", environ, (Mapping, NoneType), "the variables of the environment", error=ConfigError)
     merged.update(_from_environment(os.environ if environ is None else environ))
     merged.update(values)
     for unknown in sorted(set(merged) - set(_KEYS)):
@@ -119,6 +122,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the variables that name a key. Similar names may belong to other programs, but a near miss is a typo."""
     found = {}
     for variable, text in environ.items():
+        check_text("the name of a variable", variable, error=ConfigError)
+        check_text(variable, text, error=ConfigError)
         if variable in _VARIABLES:
             found[_VARIABLES[variable]] = _value(variable, _VARIABLES[variable], text)
         elif variable.startswith(PREFIX):

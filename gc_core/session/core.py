@@ -57,6 +57,7 @@ from gc_core.values.messages import Request, Usage
 from gc_core.values.results import GCResult, GCTriggerReason, Goal
 from gc_core.values.sources import STATE_NAME, TASK_STATE
 from gc_core.values.summary import SummaryRequest
+from gc_core.values.validators import check_kind
 
 if TYPE_CHECKING:
     from gc_core.session.list_sync import CallersList, ListSync
@@ -298,6 +299,7 @@ class SessionCore:
 
     def recovering(self, error: BaseException) -> Steps[Request]:
         """Collect to the size that a refusal names, and render again."""
+        check_kind("error", error, BaseException, "the exception that the client raised")
         sizes = self.runtime.format.refused_size(error)
         if sizes is None or self.provider.kept_at:
             raise error

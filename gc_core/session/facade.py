@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, Unpack
 
 import attrs
 
 from gc_core.cache.account import CacheReport
 from gc_core.collector.request_counts import request_counter_of
-from gc_core.errors import ConfigError
+from gc_core.errors import ConfigError, MessageError
 from gc_core.events import Listener
 from gc_core.plugins.manager import Plugins
 from gc_core.providers import provider_named
@@ -18,10 +18,13 @@ from gc_core.providers.contract import TokenCounter
 from gc_core.providers.model_families import check_model
 from gc_core.relevance.profiles import CompressionProfile
 from gc_core.session.core import Asks, SessionCore
+from gc_core.session.facts import promotions_of
+from gc_core.session.inbox import check_policy
 from gc_core.session.opening import (
     Host,
     arranged,
     begun,
+    check_counter,
     object_type_names,
     requested_strategies,
     with_strategy_names,
@@ -44,6 +47,7 @@ from gc_core.values.protocols import AsyncSummarizer, GCStrategy, SummarizationV
 from gc_core.values.references import check_recall_form
 from gc_core.values.results import GCResult, Goal
 from gc_core.values.sources import ENRICHMENT, SYSTEM, InstructionSource
+from gc_core.values.validators import check_call, check_kind, check_named, check_text, listed, path_of
 from gc_core.window.budget import InstructionBudget
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.view import WindowView
@@ -123,6 +127,7 @@ class SessionFacade:
         other; ConfigError when it was run with strategies or a summarizer given as objects, and none is given now.
         """
         given = None if config is None else checked_config(config)
+        check_counter(counter)
 
         def prepared(recorded: Opened) -> tuple[Settings, Host]:
             settings = Settings.of(recorded, given, counter)
@@ -141,12 +146,12 @@ class SessionFacade:
             )
             return attrs.evolve(settings, config=names, objects=objects), host
 
-        core = SessionCore.reopen(Path(directory), prepared, cls._asks)
+        core = SessionCore.reopen(path_of("directory", directory), prepared, cls._asks)
         if given is not None:
             core.configure(given)
             for turn in sorted(set(given.pinned_turn_indices) - core.runtime.state.pinned_turns):
                 with core.gate.call("pin"):
-                    core.inbox.set_pin(turn, None, pinned=True)
+                    core.runtime.recorder.pin(turn, None, pinned=True)
         return cls._of(core)
 
     @classmethod
@@ -163,7 +168,7 @@ class SessionFacade:
             config = attrs.evolve(with_strategy_names(settings.config, chosen), strategies={}, summarizers={})
             return attrs.evolve(settings, config=config, objects=(), kept=recorded), host
 
-        return cls._of(SessionCore.reopen(Path(directory), prepared, cls._asks))
+        return cls._of(SessionCore.reopen(path_of("directory", directory), prepared, cls._asks))
 
     @synchronized
     def close(self) -> None:
@@ -194,8 +199,10 @@ class SessionFacade:
 
     @synchronized
     def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:
-        """Add several messages in order."""
-        for message in messages:
+        """Add several messages in order. Raises MessageError as ``append`` does, and for what is not a list."""
+        if policy is not None:
+            check_policy(policy, MessageError)
+        for message in listed("messages", messages, "messages; append() takes one", error=MessageError):
             self.append(message, policy=policy)
 
     @synchronized
@@ -203,8 +210,10 @@ class SessionFacade:
         """
         Report what has streamed so far: a piece of text, or the provider's usage report.
 
-        Return whether this call crossed the threshold; the event is emitted at most once per model call.
+        Return whether this call crossed the threshold; the event is emitted at most once per model call. Raises
+        MessageError for anything but text or a usage report.
         """
+        check_text("text", text, error=MessageError)
         return self._core.stream.follow(text, usage)
 
     @synchronized
@@ -266,7 +275,8 @@ class SessionFacade:
         self._core.spend.follow()
 
     def listen(self, listener: Listener) -> None:
-        """Call this function with every event from now on."""
+        """Call this function with every event from now on. Raises ConfigError for anything but a function."""
+        check_call("listener", listener)
         self._core.runtime.events.subscribe(listener)
 
     @synchronized
@@ -296,8 +306,10 @@ class SessionFacade:
         it. A reply of Responses with ``previous_response_id`` or ``conversation`` declares it by itself.
 
         From then on the session collects nothing, because the provider would still read what was removed here. Instead
-        it says so in ``explain()``, and with a ``CollectionDeferred`` event whenever a collection would be due.
+        it says so in ``explain()``, and with a ``CollectionDeferred`` event whenever a collection would be due. Raises
+        SourceError for anything but text.
         """
+        check_text("where", where)
         self._core.provider.kept_at = where
 
     @synchronized
@@ -308,6 +320,7 @@ class SessionFacade:
         Without it the oldest results are assumed to be those that the provider cleared. Kept by this object only.
         Raises SourceError when it is invalid.
         """
+        check_kind("context_management", context_management, Mapping, "the object that you send")
         self._core.provider.set_edits(context_management)
 
     # -- settings ---------------------------------------------------------------------------------------------------
@@ -316,7 +329,7 @@ class SessionFacade:
     def system(
         self,
         /,
-        *,
+        *unnamed: Never,
         source: str = SYSTEM.name,
         policy: GCPolicy | attrs.NothingType = attrs.NOTHING,
         refresh: str = "break",
@@ -337,6 +350,7 @@ class SessionFacade:
         Raises SourceError, with nothing changed, for an invalid text or policy, an unknown source, a text over the
         source's cap, and a shared layer that contains ``private`` text.
         """
+        check_named("system", unnamed, 'system(base="You fix bugs.")')
         self._core.head.system(source, policy, refresh, parts)
 
     @synchronized
@@ -351,7 +365,7 @@ class SessionFacade:
         self._core.head.tools(schemas, discoverable, refresh)
 
     @synchronized
-    def private(self, /, **values: str) -> None:
+    def private(self, /, *unnamed: Never, **values: str) -> None:
         """
         Declare texts that belong to a user or to this session, under a name of your own: ``private(user="ada@x.org")``.
 
@@ -362,10 +376,11 @@ class SessionFacade:
         Raises SourceError, naming part, layer and name but never the text, when one is already in use or waiting; also
         for texts of fewer than three letters, which cannot be matched. Nothing is declared then.
         """
+        check_named("private", unnamed, 'private(user="ada@x.org")')
         self._core.head.declare_private(values)
 
     @synchronized
-    def enrich(self, /, **texts: str) -> None:
+    def enrich(self, /, *unnamed: Never, **texts: str) -> None:
         """
         Set named enrichment: text that is produced again every turn. It is placed at the end of the next request and
         stays there as sent; the next version of the same name goes to the new end, and the old one may be collected.
@@ -374,14 +389,16 @@ class SessionFacade:
         empty text removes it. A version that would not fit in any case is shortened or left out, and reported like a
         collection. Raises SourceError for anything but text, and for texts over a cap.
         """
+        check_named("enrich", unnamed, 'enrich(clock="It is Friday.")')
         self._core.inbox.give(ENRICHMENT.name, texts)
 
     @synchronized
-    def memory(self, source: str, /, **blocks: str) -> None:
+    def memory(self, source: str, /, *unnamed: Never, **blocks: str) -> None:
         """
         Set named memory blocks of a registered source; they are placed, replaced and removed like enrichment. Blocks of
         a LOCKED source are not shortened: ``pre_send`` raises ContextOverflowError while they do not fit.
         """
+        check_named("memory", unnamed, 'memory("team", style="Two spaces.")')
         self._core.inbox.give(source, blocks)
 
     @synchronized
@@ -396,7 +413,7 @@ class SessionFacade:
     def pin(self, *, turn: int | None = None, item: str | None = None) -> None:
         """
         Protect a turn (by number, counted from 0) or a resident item (by id) from every action. Raises SourceError for
-        anything else.
+        anything else, and for a turn that has not begun: ``GCConfig.pinned_turn_indices`` names those in advance.
         """
         self._core.inbox.set_pin(turn, item, pinned=True)
 
@@ -612,7 +629,7 @@ class SessionFacade:
         Raises LogError, with nothing written, when another session has changed one of the facts meanwhile; propose
         again then.
         """
-        return self.promote(facts, [each.promotion for each in proposals if each.promotion is not None])
+        return self.promote(facts, promotions_of(proposals))
 
     @synchronized
     def load_facts(self, facts: FactStore, *, cap: int = 1_000) -> None:
@@ -702,7 +719,7 @@ class SessionFacade:
         """
         core = self._core
         with self._gate.call("_fork_to"):
-            core.timeline.branch(Path(directory), at)
+            core.timeline.branch(path_of("directory", directory), at)
         branch = self.open(
             directory,
             core.runtime.config,

@@ -16,6 +16,7 @@ from gc_core.values.messages import Role
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import CONVERSATION, InstructionSource
+from gc_core.values.validators import check_kind, listed
 from gc_core.window.memory_blocks import Block
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ class SessionFacts:
 
     def promote(self, facts: FactStore, promotions: Iterable[Promotion]) -> tuple[FactChange, ...]:
         """Store facts for later sessions; see ``GCSession.promote``."""
+        from gc_core.storage.facts import Promotion
+
+        _check_store(facts)
+        promotions = listed("promotions", promotions, "Promotions", kinds=Promotion)
         if self._runtime.plugins.redacts:
             promotions = [self._redacted(each) for each in promotions]
         return facts.promote(promotions, session=self._runtime.store.session, locate=self._line_of)
@@ -43,9 +48,13 @@ class SessionFacts:
         from gc_core.learning.extraction import WordedExtractor
         from gc_core.learning.proposals import proposals_for
 
+        _check_store(facts)
+        finder = WordedExtractor() if extractor is None else extractor
+        if not callable(getattr(finder, "extract", None)):
+            raise SourceError(f"extractor = {extractor!r:.200}: expected an object with a method extract()")
         said = dict(self._user_items())
         items = tuple(item for item, _ in said.values())
-        stated = (WordedExtractor() if extractor is None else extractor).extract(items)
+        stated = finder.extract(items)
         for each in stated:
             if each.item not in said:
                 raise SourceError(f"{each.text!r:.100} is of item {each.item!r}, which is not a user's text here")
@@ -54,6 +63,8 @@ class SessionFacts:
 
     def load(self, facts: FactStore, cap: int) -> None:
         """Place what earlier sessions stored at the end of the next request; see ``GCSession.load_facts``."""
+        _check_store(facts)
+        check_kind("cap", cap, int, "the most tokens")
         self._runtime.recorder.register(
             InstructionSource(name=_FACTS, policy=GCPolicy.PRESERVABLE, layer=_FACTS_LAYER, cap=cap)
         )
@@ -91,3 +102,17 @@ class SessionFacts:
             for item in items_of([record], state.format, state.counter):
                 if item.kind is ItemKind.USER_TEXT:
                     yield item.id, (item, Said(time=record.time, turn=record.turn))
+
+
+def promotions_of(proposals: Iterable[Proposal]) -> list[Promotion]:
+    """Return what proposals would store. Raises SourceError for anything but proposals."""
+    from gc_core.learning.proposals import Proposal
+
+    found = listed("proposals", proposals, "Proposals", kinds=Proposal)
+    return [each.promotion for each in found if each.promotion is not None]
+
+
+def _check_store(facts: object) -> None:
+    from gc_core.storage.facts import FactStore
+
+    check_kind("facts", facts, FactStore, "a FactStore")

@@ -17,7 +17,7 @@ from gc_core.storage.contents import Passage, passages_of
 from gc_core.storage.history import HistoryEntry, entries_of
 from gc_core.storage.master_log import LogRecord, text_of
 from gc_core.storage.rebuild import collected
-from gc_core.storage.search import Filters, Hit, SearchIndex
+from gc_core.storage.search import Filters, Hit, SearchIndex, check_search
 from gc_core.storage.search.index_file import FILE_NAME
 from gc_core.storage.search.record_texts import parts_of
 from gc_core.values.items import ItemKind, number_of
@@ -78,6 +78,7 @@ class History:
 
     def search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         """Search everything that was ever said; see ``GCSession.search``."""
+        check_search(query, filters)
         with self._index() as index:
             hits = index.search(query, **filters)
         is_readable = self._is_readable()

@@ -17,6 +17,7 @@ from gc_core.values.loggers import note_turn
 from gc_core.values.messages import Payload, Role
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
+from gc_core.values.validators import check_text
 from gc_core.window.callers_list import digest_of_given
 
 
@@ -62,6 +63,7 @@ class Inbox:
 
     def give(self, source: str, texts: Mapping[str, str]) -> None:
         """Set new versions of a source's named texts, for the end of the next request."""
+        check_text("source", source)
         before = self._runtime.context
         self._runtime.recorder.give(self._masking.name(source), self._masking.texts(texts), self._is_unread)
         if self._runtime.context is not before:
@@ -79,8 +81,8 @@ class Inbox:
         """Pin a turn or an item, or unpin it. Raises SourceError for anything else."""
         if (turn is None) == (item is None):
             raise SourceError(f"pin takes a turn or an item; got turn={turn!r}, item={item!r}")
-        if turn is not None and (type(turn) is not int or turn < 0):
-            raise SourceError(f"turn = {turn!r}: expected a turn's number, counted from 0")
+        if turn is not None and (pinned or turn not in tuple(self._runtime.state.pinned_turns)):
+            self._runtime.recorder.turn_began(turn)
         if item is not None:
             self.resident(item)
         self.held += 1
@@ -103,6 +105,7 @@ class Inbox:
 
     def resident(self, item: str) -> Item:
         """Return a resident item. Raises SourceError when there is no item with this id."""
+        check_text("item", item)
         found = self._runtime.context.find(item)
         if found is None:
             raise SourceError(f"item {item!r} is not in the window")

@@ -25,6 +25,7 @@ from gc_core.values.layers import is_own
 from gc_core.values.messages import Payload, Request, without_marks
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import SYSTEM
+from gc_core.values.validators import check_flag, listed
 from gc_core.window.callers_list import Spelling, digest_of_given, known_prefix, origins_of
 from gc_core.window.context import Edits
 
@@ -107,18 +108,24 @@ class ListSync:
         """The last list, copied, with digests: to compare is quicker than to hash."""
 
     def read(
-        self, messages: Iterable[object], system: object, tools: Iterable[object] | None, *, marks: bool
+        self,
+        messages: Iterable[object],
+        system: str | Iterable[object] | None,
+        tools: Iterable[object] | None,
+        *,
+        marks: bool,
     ) -> CallersList:
         """Return the list with a digest of each message. Raises MessageError for what is not a message."""
-        listed = tuple(messages)
-        pairs = itertools.zip_longest(listed, self._last[: len(listed)])
+        given = listed("messages", messages, "messages", error=MessageError)
+        check_flag("marks", marks, error=MessageError)
+        pairs = itertools.zip_longest(given, self._last[: len(given)])
         copies = tuple([self._known_or_digested(message, last) for message, last in pairs])
         return CallersList(
-            messages=listed,
+            messages=given,
             copies=copies,
             digests=tuple([digest for _, digest in copies]),
             system=None if system is None else _blocks(system),
-            tools=None if tools is None else tuple(tools),
+            tools=None if tools is None else listed("tools", tools, "tool schemas", error=MessageError),
             marks=marks,
         )
 
@@ -327,8 +334,10 @@ def _joined(messages: list[Payload], added: tuple[Payload, ...]) -> list[Payload
     return [*messages[:-1], {**messages[-1], "content": [*(blocks or ()), *added[0]["content"]]}]
 
 
-def _blocks(system: object) -> tuple[Any, ...]:
-    return (system,) if isinstance(system, str) else tuple(system)  # type: ignore[arg-type]
+def _blocks(system: str | Iterable[object]) -> tuple[Any, ...]:
+    return (
+        (system,) if isinstance(system, str) else listed("system", system, "text blocks, or a text", error=MessageError)
+    )
 
 
 def _text_of(block: object) -> str:

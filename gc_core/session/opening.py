@@ -31,6 +31,7 @@ from gc_core.values.protocols import (
     SummarizationValidator,
     Summarizer,
 )
+from gc_core.values.validators import allowing, of_kind, optional, path_of
 
 
 def _having(method: str, also: str = "") -> Any:
@@ -51,8 +52,8 @@ class Host:
     strategy: tuple[GCStrategy | str, ...] = ()
     summarizer: Summarizer | AsyncSummarizer | None = attrs.field(default=None, validator=_having("summarize", _NAMED))
     validator: SummarizationValidator | None = attrs.field(default=None, validator=_having("validate"))
-    plugins: Plugins | None = None
-    on_event: Listener | None = None
+    plugins: Plugins | None = attrs.field(default=None, validator=optional(of_kind(Plugins, "a Plugins, or None")))
+    on_event: Listener | None = attrs.field(default=None, validator=optional(allowing(callable, "a function, or None")))
     counter: RequestCounter | None = None
 
 
@@ -102,6 +103,7 @@ def arranged(
     """
     config = checked_config(config)
     check_model(model)
+    check_counter(counter)
     chosen = requested_strategies(strategy, config)
     settings = Settings(
         config=with_strategy_names(config, chosen),
@@ -112,6 +114,12 @@ def arranged(
         recalls=recalls,
     )
     return settings, attrs.evolve(host, strategy=chosen)
+
+
+def check_counter(counter: object) -> None:
+    """Raise ConfigError for anything but a token counter and None."""
+    if counter is not None and not (hasattr(counter, "exact") and callable(getattr(counter, "count", None))):
+        raise ConfigError(f"counter = {counter!r:.200}: expected an object with the methods of a TokenCounter")
 
 
 def check_config(config: GCConfig, plugins: Plugins, *, format: str, model: str) -> None:  # noqa: A002 - as above
@@ -199,7 +207,7 @@ def checkpoints_in(directory: Path, settings: Settings, plugins: Plugins) -> Che
 
 def begun(directory: str | Path | None, format: str) -> Store:  # noqa: A002 - the word users know it by
     """Create the files of a new session. Raises LogError if the directory holds one."""
-    store = Store(None if directory is None else Path(directory))
+    store = Store(None if directory is None else path_of("directory", directory))
     if store.is_used:
         store.close()
         raise LogError(f"{directory} already holds a session; GCSession.open() continues it")

@@ -28,6 +28,7 @@ from gc_core.values.folders import TemporaryFolder
 from gc_core.values.items import Item
 from gc_core.values.messages import Request
 from gc_core.values.sources import CONVERSATION
+from gc_core.values.validators import check_kind, listed, path_of
 
 if TYPE_CHECKING:
     from gc_core.learning.contract import FactExtractor
@@ -48,11 +49,12 @@ class SessionReader:
 
     Raises:
         LogError: There is no session, or its files cannot be read or contradict each other.
+        ConfigError: The directory is not a path.
 
     """
 
     def __init__(self, directory: str | Path) -> None:
-        directory = Path(directory)
+        directory = path_of("directory", directory)
         if not (directory / FILE_NAME).is_file():
             raise LogError(f"{directory} holds no session: there is no {FILE_NAME}")
         self._temporary = contextlib.ExitStack()
@@ -110,6 +112,7 @@ class SessionReader:
 
     def estimate(self, tokens: int) -> int:
         """Convert this many tokens of the budget to the provider's count, as its reports calibrated it."""
+        check_kind("tokens", tokens, int, "a number of tokens")
         return self._runtime.state.calibration.estimate(tokens)
 
     @property
@@ -171,7 +174,11 @@ class SessionReader:
 
         Raises SourceError, naming the reference, when one of them names nothing that was ever logged.
         """
-        return tuple(found for reference in references for found in self._history.originals(reference))
+        return tuple(
+            found
+            for reference in listed("references", references, "references")
+            for found in self._history.originals(reference)
+        )
 
     def window(self) -> Request:
         """Return the current request. Blocks that wait for the next one are not in the files."""

@@ -18,6 +18,7 @@ from gc_core.values.loggers import logger
 from gc_core.values.messages import Payload, Usage
 from gc_core.values.results import Inconsistency
 from gc_core.values.sources import CONVERSATION
+from gc_core.values.validators import check_flag, listed
 
 _log = logger("gc_core.session")
 
@@ -92,7 +93,8 @@ class ReplyCheck:
 
     def rollback_and_repack(self, items: Iterable[str] = (), *, undo_only: bool = False) -> None:
         """Restore the window; see ``GCSession.rollback_and_repack``."""
-        wanted = tuple(dict.fromkeys(items))
+        check_flag("undo_only", undo_only)
+        wanted = tuple(dict.fromkeys(listed("items", items, "items' ids", kinds=str)))
         if undo_only:
             self._undo_for(wanted)
         else:

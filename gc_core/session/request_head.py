@@ -21,6 +21,7 @@ from gc_core.values.layers import LOG_PART, Private, is_own, is_shared, source_o
 from gc_core.values.loggers import logger
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import PLUGIN, InstructionSource
+from gc_core.values.validators import check_text, listed
 from gc_core.window.pending_head import layers_changed
 
 _log = logger("gc_core.session")
@@ -48,7 +49,7 @@ class RequestHead:
 
     def system(self, source: str, policy: GCPolicy | attrs.NothingType, refresh: str, parts: Mapping[str, str]) -> None:
         """Set named parts of the system text; see ``GCSession.system``."""
-        _check_texts(parts)
+        _check_texts({"source": source, **parts})
         source = self._masking.name(source)
         now, owner = _is_now(refresh), source_of_system(source, self._runtime.context.budget.sources)
         held = owner.policy if policy is attrs.NOTHING else policy
@@ -63,9 +64,11 @@ class RequestHead:
     def tools(self, schemas: Iterable[object], discoverable: Iterable[str], refresh: str) -> None:
         """Set all tool schemas; see ``GCSession.tools``."""
         form = self._runtime.format
-        plain = tuple(self._masking.plain(schema) for schema in schemas)
+        plain = tuple(map(self._masking.plain, listed("schemas", schemas, "tool schemas")))
         named = {form.schema_name(schema): "\n".join(strings_of(schema)) for schema in plain}
-        discoverable = frozenset(map(self._masking.name, discoverable))
+        discoverable = frozenset(
+            map(self._masking.name, listed("discoverable", discoverable, "tools' names", kinds=str))
+        )
         unknown = sorted(discoverable - named.keys())
         if unknown:
             raise SourceError(f"discoverable tool {unknown[0]!r} has no schema; there are {sorted(named)}")
@@ -150,12 +153,11 @@ class RequestHead:
 
 
 def _is_now(refresh: str) -> bool:
-    if refresh not in {"break", "now"}:
+    if refresh not in ("break", "now"):
         raise SourceError(f'refresh = {refresh!r}: expected "break" or "now"')
     return refresh == "now"
 
 
 def _check_texts(texts: Mapping[str, object]) -> None:
     for name, text in texts.items():
-        if not isinstance(text, str):
-            raise SourceError(f"{name} = {text!r:.200}: expected a text")
+        check_text(name, text)

@@ -17,6 +17,7 @@ from gc_core.storage.ledger import Booked
 from gc_core.storage.usage_ledger import APART, REFUSED, UNREPORTED, LedgerAccount, checked
 from gc_core.values.messages import Payload, Usage
 from gc_core.values.sources import ENRICHMENT
+from gc_core.values.validators import check_flag, check_kind
 
 BLOCK = "gc: spend limit {}"
 """The enrichment that tells the agent to finish; it names the limit, so that each is announced once."""
@@ -93,6 +94,8 @@ class SpendLimit:
         if not isinstance(kind, str) or not kind:
             raise MessageError(f"kind = {kind!r:.200}: expected the name that reports use")
         counts = checked(usage if isinstance(usage, Usage) else self._runtime.format.usage(usage))
+        check_kind("model", model, str | None, "the name of a model, or None", error=MessageError)
+        check_flag("estimated", estimated, error=MessageError)
         model = model if model is None else self._masking.name(model)
         record = Booked(source=self._masking.name(kind), usage=counts, model=model, estimated=estimated)
         self._runtime.recorder.book(record)

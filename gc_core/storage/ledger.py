@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from gc_core.errors import GCError, LogError
+from gc_core.errors import GCError, LogError, RemovalError, SourceError
 from gc_core.relevance.objective import Objective
 from gc_core.storage.journal import Journal, line_of
 from gc_core.values.items import Item
@@ -388,7 +388,8 @@ def unreadable() -> tuple[type[Exception], ...]:
     import cattrs
 
     cattrs_errors = cattrs.BaseValidationError, cattrs.StructureHandlerNotFoundError
-    return ValueError, LookupError, TypeError, AttributeError, ArithmeticError, *cattrs_errors
+    of_values = RemovalError, SourceError
+    return ValueError, LookupError, TypeError, AttributeError, ArithmeticError, *of_values, *cattrs_errors
 
 
 def inconsistent_record() -> tuple[type[Exception], ...]:

@@ -82,10 +82,12 @@ class Conversation:
         if self.shape is not Shape.EMPTY:
             session.system(base=self.system)
             session.tools(self.tools, discoverable=self.discoverable)
-        for turn in self.pinned_turns:
-            session.pin(turn=turn)
+        waiting = set(self.pinned_turns)
         for place, message in enumerate(self.messages):
             self._say(session, place, message)
+            if waiting and (turn := session.items()[-1].turn) in waiting:
+                waiting.remove(turn)
+                session.pin(turn=turn)
             if place in self.pinned:
                 session.pin(item=session.items()[-1].id)
             if after is not None:

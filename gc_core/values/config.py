@@ -11,7 +11,7 @@ from gc_core.errors import ConfigError
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
 from gc_core.values.provider_edits import ProviderEdits
-from gc_core.values.validators import is_count, is_number, percent
+from gc_core.values.validators import check_kind, is_number, of_kind, optional, percent, whole
 
 FILES, SQLITE, MEMORY = "files", "sqlite", "memory"
 """The names of gc-core's own implementations."""
@@ -32,25 +32,7 @@ EXCLUDE = "exclude"
 """Used instead of a policy for a tool: its results are never stubbed, and leave only with their whole unit."""
 
 
-def _whole(least: int) -> Any:
-    def check(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-        if not is_count(value, least):
-            raise ConfigError(f"{attribute.name} = {value!r}: expected a whole number of at least {least}")
-
-    return check
-
-
-def _optional(check: Any) -> Any:
-    def checked(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-        if value is not None:
-            check(instance, attribute, value)
-
-    return checked
-
-
-def _flag(instance: object, attribute: attrs.Attribute[Any], value: Any) -> None:  # noqa: ARG001 - attrs' signature
-    if not isinstance(value, bool):
-        raise ConfigError(f"{attribute.name} = {value!r}: expected true or false")
+_flag = of_kind(bool, "true or false")
 
 
 def _one_of(allowed: tuple[str, ...]) -> Any:
@@ -91,15 +73,19 @@ def _tools(value: Any) -> Mapping[str, str]:
     if not isinstance(value, Mapping):
         raise ConfigError(f"tools = {value!r}: expected a table of tool name = policy")
     for name, policy in value.items():
-        if policy not in allowed:
+        if policy not in allowed or not isinstance(name, str):
             raise ConfigError(f"tools.{name} = {policy!r}: expected one of {allowed}")
     return dict(value)
 
 
 def _options(value: Any, key: str = "strategies") -> Mapping[str, Mapping[str, Any]]:
-    if not isinstance(value, Mapping) or not all(isinstance(options, Mapping) for options in value.values()):
+    if not isinstance(value, Mapping) or not all(map(_is_table, value.items())):
         raise ConfigError(f"{key} = {value!r}: expected a table of options for each name")
     return {name: dict(options) for name, options in value.items()}
+
+
+def _is_table(entry: tuple[object, object]) -> bool:
+    return isinstance(entry[0], str) and isinstance(entry[1], Mapping)
 
 
 def _summarizers(value: Any) -> Mapping[str, Mapping[str, Any]]:
@@ -203,45 +189,45 @@ class GCConfig:
     """
 
     strategy: tuple[str, ...] = attrs.field(default=("gc_truncate",), converter=_strategies)
-    context_limit: int = attrs.field(default=128_000, validator=_whole(1))
-    output_reservation: int = attrs.field(default=4_096, validator=_whole(0))
+    context_limit: int = attrs.field(default=128_000, validator=whole(1))
+    output_reservation: int = attrs.field(default=4_096, validator=whole(0))
     threshold_percent: float = attrs.field(default=90.0, validator=percent)
     target_percent: float = attrs.field(default=60.0, validator=percent)
-    pressure_percent: float | None = attrs.field(default=95.0, validator=_optional(percent))
-    preserve_recent_turns: int = attrs.field(default=5, validator=_whole(0))
-    preserve_recent_steps: int = attrs.field(default=2, validator=_whole(0))
+    pressure_percent: float | None = attrs.field(default=95.0, validator=optional(percent))
+    preserve_recent_turns: int = attrs.field(default=5, validator=whole(0))
+    preserve_recent_steps: int = attrs.field(default=2, validator=whole(0))
     pinned_turn_indices: tuple[int, ...] = attrs.field(default=(), converter=_turns)
-    max_turns: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
-    token_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
-    max_total_tokens: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    max_turns: int | None = attrs.field(default=None, validator=optional(whole(1)))
+    token_budget: int | None = attrs.field(default=None, validator=optional(whole(1)))
+    max_total_tokens: int | None = attrs.field(default=None, validator=optional(whole(1)))
     auto_trigger: bool = attrs.field(default=True, validator=_flag)
     auto_expand: bool = attrs.field(default=False, validator=_flag)
     check_before_send: bool = attrs.field(default=True, validator=_flag)
-    checkpoint_every_n_steps: int = attrs.field(default=50, validator=_whole(0))
+    checkpoint_every_n_steps: int = attrs.field(default=50, validator=whole(0))
     memory_backend: str = attrs.field(default=FILES, validator=_named)
     recovery_strategy: str = attrs.field(default=UNDO, validator=_one_of(RECOVERIES))
     check_replies: bool = attrs.field(default=False, validator=_flag)
     summarizer: str = attrs.field(default="extractive", validator=_named)
     summarizer_timeout: float = attrs.field(default=100.0, validator=_seconds)
-    summarization_model: str | None = attrs.field(default=None, validator=_optional(_named))
-    summarization_prompt: str | None = attrs.field(default=None, validator=_optional(_named), repr=False)
-    background_percent: float | None = attrs.field(default=None, validator=_optional(percent))
+    summarization_model: str | None = attrs.field(default=None, validator=optional(_named))
+    summarization_prompt: str | None = attrs.field(default=None, validator=optional(_named), repr=False)
+    background_percent: float | None = attrs.field(default=None, validator=optional(percent))
     summarizers: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_summarizers, repr=_shown)
     cache_marks: bool = attrs.field(default=True, validator=_flag)
     cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
     stable_cache_ttl: str = attrs.field(default=FIVE_MINUTES, validator=_one_of(CACHE_TTLS))
-    prompt_cache_key: str | None = attrs.field(default=None, validator=_optional(_named))
+    prompt_cache_key: str | None = attrs.field(default=None, validator=optional(_named))
     betas: tuple[str, ...] = attrs.field(default=(), converter=_betas)
     provider_edits: Mapping[str, Any] = attrs.field(factory=dict, converter=_edits)
-    keep_thinking_turns: int | None = attrs.field(default=1, validator=_optional(_whole(0)))
+    keep_thinking_turns: int | None = attrs.field(default=1, validator=optional(whole(0)))
     defer: bool = attrs.field(default=False, validator=_flag)
-    tpm_budget: int | None = attrs.field(default=None, validator=_optional(_whole(1)))
+    tpm_budget: int | None = attrs.field(default=None, validator=optional(whole(1)))
     reread_guard: str = attrs.field(default=WARN, validator=_one_of(GUARDS))
     importance_scorer: str = attrs.field(default="composite", validator=_named)
     promote_threshold: float = attrs.field(default=0.6, validator=_share)
     compression_profile: str = attrs.field(default="general", validator=_named)
     state_extractor: str = attrs.field(default="deterministic", validator=_named)
-    task_state_percent: float | None = attrs.field(default=None, validator=_optional(percent))
+    task_state_percent: float | None = attrs.field(default=None, validator=optional(percent))
     tools: Mapping[str, str] = attrs.field(factory=dict, converter=_tools)
     strategies: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, converter=_options, repr=_shown)
 
@@ -249,7 +235,9 @@ class GCConfig:
         """Check what depends on several values."""
         if self.output_reservation >= self.context_limit:
             raise ConfigError(
-                f"output_reservation = {self.output_reservation}: expected less than context_limit {self.context_limit}"
+                f"context_limit = {self.context_limit}: of it output_reservation = {self.output_reservation} tokens are"
+                f" reserved for the reply, which leaves nothing for the request; expected less, for example"
+                f" output_reservation = {self.context_limit // 4}, or a context_limit above {self.output_reservation}"
             )
         if self.token_budget is not None and self.token_budget > self.usable:
             raise ConfigError(
@@ -306,7 +294,12 @@ class GCConfig:
         return min(self.target_percent, self.begins_percent * self.target_percent / self.threshold_percent)
 
     def resized(self, context_limit: int, output_reservation: int) -> GCConfig:
-        """Return the configuration for another window; a larger ``token_budget`` is cut to it."""
+        """
+        Return the configuration for another window; a larger ``token_budget`` is cut to it. Raises ConfigError for
+        numbers that a configuration may not have.
+        """
+        check_kind("context_limit", context_limit, int, "a whole number of at least 1", error=ConfigError)
+        check_kind("output_reservation", output_reservation, int, "a whole number of at least 0", error=ConfigError)
         usable = max(1, context_limit - output_reservation)
         budget = None if self.token_budget is None else min(self.token_budget, usable)
         return attrs.evolve(

@@ -54,9 +54,8 @@ class ProviderEdits:
             if name not in names:
                 from gc_core.values.nearest import did_you_mean
 
-                raise ConfigError(
-                    f"provider_edits.{name} = {table[name]!r:.100}: expected one of {names}{did_you_mean(name, names)}"
-                )
+                meant = did_you_mean(str(name), names)
+                raise ConfigError(f"provider_edits.{name} = {table[name]!r:.100}: expected one of {names}{meant}")
         return cls(**table)
 
     @property

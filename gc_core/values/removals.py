@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import attrs
 
+from gc_core.errors import RemovalError
 from gc_core.values.items import Item, Unit
 from gc_core.values.summary import SummaryForm
+from gc_core.values.validators import allowing, check_kind, is_number, listed, of_kind, whole
 
 GAP = "[...]"
 """Marks an omission between kept lines."""
@@ -23,6 +25,19 @@ DIGEST_SHARE = 1 / 60
 
 SUMMARY_SHARE = 0.25
 """A summary may have at most this share of the tokens that it replaces, unless a strategy says otherwise."""
+
+
+_a_flag = of_kind(bool, "True or False", error=RemovalError)
+_a_text = of_kind(str, "a text", error=RemovalError)
+_kept = allowing(
+    lambda value: is_number(value) and 0 <= value < 1, "a share of at least 0 and less than 1", error=RemovalError
+)
+_summary_share = allowing(
+    lambda value: is_number(value) and 0 < value < 1, "a share above 0 and less than 1", error=RemovalError
+)
+_a_reason = allowing(
+    lambda value: isinstance(value, str) and bool(value), "the reason in a few words", error=RemovalError
+)
 
 
 @attrs.frozen
@@ -43,9 +58,9 @@ class Stub:
     """
 
     item: str
-    keep: float = attrs.field(validator=[attrs.validators.ge(0.0), attrs.validators.lt(1.0)])
+    keep: float = attrs.field(validator=_kept)
     gap: str = attrs.field(default=GAP, validator=attrs.validators.in_((GAP, SNIPPED)))
-    repeated: bool = attrs.field(default=False, validator=attrs.validators.instance_of(bool))
+    repeated: bool = attrs.field(default=False, validator=_a_flag)
 
 
 @attrs.frozen
@@ -58,10 +73,10 @@ class Summarize:
     """
 
     units: tuple[int, ...]
-    max_tokens: int = attrs.field(validator=attrs.validators.gt(0))
-    keep: float = attrs.field(default=SUMMARY_SHARE, validator=[attrs.validators.gt(0.0), attrs.validators.lt(1.0)])
+    max_tokens: int = attrs.field(validator=whole(1, error=RemovalError))
+    keep: float = attrs.field(default=SUMMARY_SHARE, validator=_summary_share)
     form: SummaryForm = attrs.field(default=SummaryForm.ACCOUNT, validator=attrs.validators.instance_of(SummaryForm))
-    whole: bool = attrs.field(default=False, validator=attrs.validators.instance_of(bool))
+    whole: bool = attrs.field(default=False, validator=_a_flag)
 
 
 Action = Drop | Stub | Summarize
@@ -72,7 +87,7 @@ Action = Drop | Stub | Summarize
 class GCRemovalItem:
     """
     One proposed removal. Use the constructors ``drop``, ``stub``, ``snip``, ``trim``, ``summarize`` and
-    ``digest``.
+    ``digest``. They raise RemovalError, naming the argument, for a value that cannot be.
 
     Attributes:
         action: The action, with its units or item.
@@ -85,10 +100,8 @@ class GCRemovalItem:
     """
 
     action: Action = attrs.field(validator=attrs.validators.instance_of((Drop, Stub, Summarize)))
-    reason: str = attrs.field(
-        validator=attrs.validators.and_(attrs.validators.instance_of(str), attrs.validators.min_len(1))
-    )
-    phase: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
+    reason: str = attrs.field(validator=_a_reason)
+    phase: str = attrs.field(default="", validator=_a_text)
     items: tuple[str, ...] = ()
     strategy: str = ""
     tokens_freed: int = 0
@@ -96,16 +109,18 @@ class GCRemovalItem:
     @classmethod
     def drop(cls, *units: Unit, reason: str, phase: str = "") -> GCRemovalItem:
         """Propose to remove these whole units together."""
-        return cls(action=Drop(_numbers(units)), reason=reason, phase=phase, items=_ids(units))
+        return cls(action=Drop(_numbers(_checked(units))), reason=reason, phase=phase, items=_ids(units))
 
     @classmethod
     def stub(cls, item: Item, *, keep: float = 0.35, reason: str, phase: str = "") -> GCRemovalItem:
         """Propose to replace the item by a stub of at most ``keep`` of its tokens (0 <= keep < 1)."""
+        check_kind("item", item, Item, "an Item", error=RemovalError)
         return cls(action=Stub(item.id, keep), reason=reason, phase=phase, items=(item.id,))
 
     @classmethod
     def snip(cls, item: Item, *, keep: float, reason: str, phase: str = "") -> GCRemovalItem:
         """Propose a stub with live lines around literal ``[...snipped...]`` marks."""
+        check_kind("item", item, Item, "an Item", error=RemovalError)
         return cls(action=Stub(item.id, keep, SNIPPED), reason=reason, phase=phase, items=(item.id,))
 
     @classmethod
@@ -114,6 +129,7 @@ class GCRemovalItem:
         Propose to remove from the item what the window shows again, and to keep every other line whole: see
         ``WorkingSetView.superseded``.
         """
+        check_kind("item", item, Item, "an Item", error=RemovalError)
         return cls(action=Stub(item.id, 0.0, repeated=True), reason=reason, phase=phase, items=(item.id,))
 
     @classmethod
@@ -127,6 +143,7 @@ class GCRemovalItem:
         digest has at most ``max_tokens`` in total: older entries stay as far as they are more important. Traces between
         the units leave with them.
         """
+        units = _checked(units)
         action = Summarize(_numbers(units), max_tokens, keep, SummaryForm.DIGEST)
         return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
@@ -146,6 +163,7 @@ class GCRemovalItem:
 
         It has at most ``max_tokens`` tokens and at most ``keep`` (0 < keep < 1) of the tokens that it replaces.
         """
+        units = _checked(units)
         action = Summarize(_numbers(units), max_tokens, keep, whole=whole)
         return cls(action=action, reason=reason, phase=phase, items=_ids(units))
 
@@ -167,6 +185,10 @@ def action_of(removal: GCRemovalItem) -> str:
             return "stub"
         case summarize:
             return "summarize" if summarize.form is SummaryForm.ACCOUNT else summarize.form.value
+
+
+def _checked(units: Sequence[Unit]) -> tuple[Unit, ...]:
+    return listed("units", units, "units", kinds=Unit, error=RemovalError)
 
 
 def _numbers(units: Sequence[Unit]) -> tuple[int, ...]:

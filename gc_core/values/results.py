@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import enum
+import re
 
 import attrs
 
+from gc_core.errors import PluginError
 from gc_core.values.removals import RENEWED, GCRemovalItem
 from gc_core.values.sources import TASK_STATE
 from gc_core.values.summary import SummaryOutcome
+from gc_core.values.validators import allowing, is_number, of_kind, optional
 
 
 def is_renewal(removal: GCRemovalItem) -> bool:
@@ -36,10 +39,15 @@ class GCTriggerReason(enum.Enum):
     OBJECTIVE = "objective"
 
 
+_ID = re.compile(r"i[1-9][0-9]{0,17}")
+_number = of_kind(int, "a whole number")
+_figure = allowing(is_number, "a number")
+
+
 @attrs.frozen(kw_only=True)
 class Goal:
     """
-    The goal of one collection.
+    The goal of one collection. Raises ConfigError, naming the field, for a value of another kind.
 
     Attributes:
         target_tokens: The request may have this many tokens afterwards, uncalibrated as the budget counts.
@@ -57,17 +65,19 @@ class Goal:
 
     """
 
-    target_tokens: int
-    reason: GCTriggerReason = GCTriggerReason.MANUAL
-    pressure_tokens: int | None = None
-    relief_tokens: int | None = None
-    usable_tokens: int = 0
-    turns_before: int = 0
-    fills: bool = False
-    young_after: int = 0
-    window_percent: float = 0.0
-    conversation_percent: float = 0.0
-    focus: str = ""
+    target_tokens: int = attrs.field(validator=_number)
+    reason: GCTriggerReason = attrs.field(
+        default=GCTriggerReason.MANUAL, validator=of_kind(GCTriggerReason, "a GCTriggerReason")
+    )
+    pressure_tokens: int | None = attrs.field(default=None, validator=optional(_number))
+    relief_tokens: int | None = attrs.field(default=None, validator=optional(_number))
+    usable_tokens: int = attrs.field(default=0, validator=_number)
+    turns_before: int = attrs.field(default=0, validator=_number)
+    fills: bool = attrs.field(default=False, validator=of_kind(bool, "True or False"))
+    young_after: int = attrs.field(default=0, validator=_number)
+    window_percent: float = attrs.field(default=0.0, validator=_figure)
+    conversation_percent: float = attrs.field(default=0.0, validator=_figure)
+    focus: str = attrs.field(default="", validator=of_kind(str, "a text"))
 
     @property
     def is_young(self) -> bool:
@@ -91,7 +101,7 @@ class Refusal:
 @attrs.frozen(kw_only=True)
 class ColdItem:
     """
-    A removed item and its current relevance.
+    A removed item and its current relevance. Raises PluginError, naming the field, for a value that cannot be.
 
     Attributes:
         item: Its id.
@@ -100,9 +110,13 @@ class ColdItem:
 
     """
 
-    item: str = attrs.field(validator=attrs.validators.matches_re(r"i[1-9][0-9]{0,17}"))
-    relevance: float = attrs.field(validator=[attrs.validators.ge(0.0), attrs.validators.le(1.0)])
-    reason: str = ""
+    item: str = attrs.field(
+        validator=allowing(lambda key: isinstance(key, str) and _ID.fullmatch(key), "an item's id", error=PluginError)
+    )
+    relevance: float = attrs.field(
+        validator=allowing(lambda value: is_number(value) and 0 <= value <= 1, "from 0 to 1", error=PluginError)
+    )
+    reason: str = attrs.field(default="", validator=of_kind(str, "a text", error=PluginError))
 
 
 @attrs.frozen(kw_only=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import attrs
 
+from gc_core.errors import SourceError
 from gc_core.values.policy import GCPolicy
+from gc_core.values.validators import allowing, of_kind, optional, whole
 
 
 @attrs.frozen(kw_only=True)
 class InstructionSource:
     """
-    A source of instructions in the window.
+    A source of instructions in the window. Raises SourceError, naming the field, for a value that cannot be.
 
     Attributes:
         name: Unique in a session.
@@ -20,10 +22,12 @@ class InstructionSource:
 
     """
 
-    name: str = attrs.field(validator=attrs.validators.min_len(1))
-    policy: GCPolicy = attrs.field(validator=attrs.validators.instance_of(GCPolicy))
-    layer: int = attrs.field(default=50, validator=attrs.validators.ge(0))
-    cap: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.gt(0)))
+    name: str = attrs.field(
+        validator=allowing(lambda name: isinstance(name, str) and bool(name), "a name", error=SourceError)
+    )
+    policy: GCPolicy = attrs.field(validator=of_kind(GCPolicy, "a GCPolicy", error=SourceError))
+    layer: int = attrs.field(default=50, validator=whole(0, error=SourceError))
+    cap: int | None = attrs.field(default=None, validator=optional(whole(1, error=SourceError)))
 
 
 SYSTEM = InstructionSource(name="system", policy=GCPolicy.LOCKED, layer=0)

@@ -1,10 +1,13 @@
-"""When a strategy wants to be asked, besides the session's threshold: data that it declares and the core evaluates."""
+"""
+When a strategy wants to be asked, besides the session's threshold: data that it declares and the core evaluates. Each
+raises ConfigError, naming the field, for a value that cannot be.
+"""
 
 from __future__ import annotations
 
 import attrs
 
-from gc_core.values.validators import percent
+from gc_core.values.validators import of_kind, optional, percent, whole
 
 
 @attrs.frozen(kw_only=True)
@@ -20,10 +23,10 @@ class Young:
 
     """
 
-    tokens: int = attrs.field(validator=attrs.validators.gt(0))
-    steps: int = attrs.field(default=2, validator=attrs.validators.ge(0))
-    least: int = attrs.field(default=200, validator=attrs.validators.ge(0))
-    on_bound_thinking: bool = False
+    tokens: int = attrs.field(validator=whole(1))
+    steps: int = attrs.field(default=2, validator=whole(0))
+    least: int = attrs.field(default=200, validator=whole(0))
+    on_bound_thinking: bool = attrs.field(default=False, validator=of_kind(bool, "True or False"))
 
 
 @attrs.frozen(kw_only=True)
@@ -44,10 +47,10 @@ class Major:
     """
 
     target_percent: float = attrs.field(validator=percent)
-    base_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(attrs.validators.ge(0)))
+    base_tokens: int | None = attrs.field(default=None, validator=optional(whole(0)))
     more_percent: float = attrs.field(default=25.0, validator=percent)
     conversation_percent: float = attrs.field(default=100.0, validator=percent)
-    relief_percent: float | None = attrs.field(default=None, validator=attrs.validators.optional(percent))
+    relief_percent: float | None = attrs.field(default=None, validator=optional(percent))
 
     def kept_percent(self, usable: int) -> float:
         """Return the usage in percent down to which a collection goes in a window of this many usable tokens."""
@@ -79,7 +82,7 @@ class Steps:
 
     """
 
-    every: int = attrs.field(default=20, validator=attrs.validators.gt(0))
+    every: int = attrs.field(default=20, validator=whole(1))
 
 
 @attrs.frozen(kw_only=True)
@@ -89,7 +92,7 @@ class Spend:
     is worth a break.
     """
 
-    tokens: int = attrs.field(validator=attrs.validators.gt(0))
+    tokens: int = attrs.field(validator=whole(1))
 
 
 @attrs.frozen(kw_only=True)

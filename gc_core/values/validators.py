@@ -1,12 +1,22 @@
-"""Checks of numbers, in one place. Only percentages have one wording; otherwise each caller words its own error."""
+"""
+Checks of what a host or a plugin gives: numbers, fields of values, arguments of calls. An error names the field or the
+argument, and says what would be right.
+"""
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Any, TypeGuard, TypeVar
 
 import attrs
 
-from gc_core.errors import ConfigError
+from gc_core.errors import ConfigError, GCError, SourceError
+
+T = TypeVar("T")
+Kinds = type | UnionType | tuple[type, ...]
 
 _HUNDRED = 100
 
@@ -19,6 +29,11 @@ def is_count(value: object, least: int = 0) -> TypeGuard[int]:
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether the value is a finite number; a bool is not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
+
+
+def is_kind(value: object, kinds: Kinds) -> bool:
+    """Return whether the value is of one of these kinds; True and False are not numbers."""
+    return isinstance(value, kinds) and not (kinds is int and isinstance(value, bool))
 
 
 def check_percent(name: str, value: object) -> None:
@@ -40,3 +55,87 @@ def percent(instance: object, field: attrs.Attribute[Any], value: object) -> Non
     too, because it is a share that was written by mistake.
     """
     check_percent(field.name, value)
+
+
+def allowing(fits: Callable[[Any], object], expected: str, *, error: type[GCError] = ConfigError) -> Any:
+    """Validate an attrs field with a test of its value. Raises this error, naming the field and what is expected."""
+
+    def check(instance: object, field: attrs.Attribute[Any], value: object) -> None:  # noqa: ARG001 - attrs' signature
+        if not fits(value):
+            raise error(f"{field.name} = {value!r:.200}: expected {expected}")
+
+    return check
+
+
+def whole(least: int, *, error: type[GCError] = ConfigError) -> Any:
+    """Validate an attrs field that is a whole number of at least ``least``."""
+    return allowing(lambda value: is_count(value, least), f"a whole number of at least {least}", error=error)
+
+
+def of_kind(kind: Kinds, expected: str, *, error: type[GCError] = ConfigError) -> Any:
+    """Validate an attrs field whose value is of this kind."""
+    return allowing(lambda value: is_kind(value, kind), expected, error=error)
+
+
+def optional(check: Any) -> Any:
+    """Validate an attrs field that may be None, and otherwise as ``check`` does."""
+    return attrs.validators.optional(check)
+
+
+# -- arguments of calls ------------------------------------------------------------------------------------------------
+
+
+def check_kind(name: str, value: object, kinds: Kinds, expected: str, *, error: type[GCError] = SourceError) -> None:
+    """Raise this error unless the value is of one of these kinds."""
+    if not is_kind(value, kinds):
+        raise error(f"{name} = {value!r:.200}: expected {expected}")
+
+
+def check_text(name: str, value: object, *, error: type[GCError] = SourceError) -> None:
+    """Raise this error for anything but text."""
+    check_kind(name, value, str, "a text", error=error)
+
+
+def check_flag(name: str, value: object, *, error: type[GCError] = SourceError) -> None:
+    """Raise this error for anything but True and False."""
+    check_kind(name, value, bool, "True or False", error=error)
+
+
+def check_call(name: str, value: object) -> None:
+    """Raise ConfigError for anything that cannot be called."""
+    if not callable(value):
+        raise ConfigError(f"{name} = {value!r:.200}: expected a function")
+
+
+def check_named(call: str, unnamed: tuple[object, ...], example: str) -> None:
+    """Raise SourceError for texts without a name, saying how to write the call."""
+    if unnamed:
+        raise SourceError(f"{call}() takes named texts: write {example}")
+
+
+def listed(
+    name: str,
+    values: Iterable[T],
+    expected: str,
+    *,
+    kinds: Kinds = object,
+    error: type[GCError] = SourceError,
+) -> tuple[T, ...]:
+    """Return the values of a list or another iterable. Raises this error for a single value, and for other kinds."""
+    if not isinstance(values, Iterable) or isinstance(values, str | bytes | Mapping | type):
+        raise error(f"{name} = {values!r:.200}: expected a list of {expected}")
+    found = tuple(values)
+    for place, value in enumerate(found):
+        check_kind(f"{name}[{place}]", value, kinds, f"a list of {expected}", error=error)
+    return found
+
+
+def path_of(name: str, value: object) -> Path:
+    """Return a path. Raises ConfigError for what no file system takes."""
+    try:
+        path = os.fsencode(value) if isinstance(value, str | Path) else b""
+    except ValueError:  # half a letter
+        path = b""
+    if not path or b"\0" in path:
+        raise ConfigError(f"{name} = {value!r:.200}: expected a path, as text or a pathlib.Path")
+    return Path(os.fsdecode(path))

@@ -296,7 +296,7 @@ class InstructionBudget:
         """Return a registered source. Raises SourceError, naming the known ones."""
         try:
             return self._sources[name]
-        except KeyError:
+        except (KeyError, TypeError):
             raise SourceError(f"no source {name!r}; registered: {sorted(self._sources)}") from None
 
     def entry(self, source: str) -> BudgetEntry:
@@ -348,7 +348,14 @@ class InstructionBudget:
 
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any]) -> InstructionBudget:
-        """Return the budget from a snapshot."""
+        """Return the budget from a snapshot. Raises SourceError for anything else."""
+        try:
+            return cls._restored(snapshot)
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            raise SourceError(f"snapshot = {snapshot!r:.200}: expected what snapshot() returned") from error
+
+    @classmethod
+    def _restored(cls, snapshot: Mapping[str, Any]) -> InstructionBudget:
         budget = cls(
             context_limit=snapshot["context_limit"],
             output_reservation=snapshot["output_reservation"],
@@ -424,7 +431,7 @@ class InstructionBudget:
     def _path(self, key: str) -> _Path:
         try:
             return self._paths[key]
-        except KeyError:
+        except (KeyError, TypeError):
             raise SourceError(f"item {key!r} is not in the budget") from None
 
 

@@ -260,7 +260,8 @@ class Player:
             self.session.pin(item=item)
 
     def do_pin_turn(self, turn: int) -> None:
-        self.session.pin(turn=turn)
+        if turn <= max((item.turn for item in self.session.items()), default=-1):
+            self.session.pin(turn=turn)
 
     def do_unpin(self, at: float) -> None:
         if item := self.item(at):

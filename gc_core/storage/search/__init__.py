@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import attrs
 
-from gc_core.errors import LogError
+from gc_core.errors import LogError, SourceError
 from gc_core.providers.contract import Format
 from gc_core.storage.master_log import MasterLog
 from gc_core.storage.search.index_file import IndexFile
@@ -24,6 +24,7 @@ from gc_core.storage.search.queries import finder_of, phrases_of, preview_of, wh
 from gc_core.storage.search.ranking import MOST_RANKED, Narrowing, Row, ranked
 from gc_core.storage.search.record_texts import parts_of, readable
 from gc_core.values.references import ByteRange
+from gc_core.values.validators import check_text, is_count, is_number
 
 if TYPE_CHECKING:
     from gc_core.relevance.plain_words import PlainWord
@@ -78,6 +79,32 @@ class Filters(TypedDict, total=False):
     until: float | None
     entity: str | None
     limit: int
+
+
+_TEXTS = ("tool", "role", "entity")
+_TURNS = ("first_turn", "last_turn")
+_TIMES = ("since", "until")
+_MOST_NUMBER = 2**53
+"""The database takes no larger ones."""
+
+
+def check_search(query: object, filters: Filters) -> None:
+    """Raise SourceError, naming it, for a query or filter that cannot be."""
+    check_text("query", query)
+    given: dict[str, object] = {name: value for name, value in filters.items() if value is not None}
+    for name in given.keys() & _TEXTS:
+        check_text(name, given[name])
+    for name in given.keys() & _TURNS:
+        _check_number(name, given[name], is_count(given[name]), "a turn's number, counted from 0")
+    for name in given.keys() & _TIMES:
+        _check_number(name, given[name], is_number(given[name]), "seconds since 1970")
+    limit = filters.get("limit", 0)
+    _check_number("limit", limit, is_count(limit), "the most results")
+
+
+def _check_number(name: str, value: Any, fits: bool, expected: str) -> None:
+    if not fits or abs(value) > _MOST_NUMBER:
+        raise SourceError(f"{name} = {value!r:.200}: expected {expected}")
 
 
 class SearchIndex:

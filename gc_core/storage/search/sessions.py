@@ -12,9 +12,10 @@ from gc_core.providers import format_named
 from gc_core.storage import master_log as master
 from gc_core.storage.journal import Journal
 from gc_core.storage.master_log import MasterLog
-from gc_core.storage.search import Filters, Hit, SearchIndex
+from gc_core.storage.search import Filters, Hit, SearchIndex, check_search
 from gc_core.storage.search.index_file import FILE_NAME
 from gc_core.values.loggers import logger
+from gc_core.values.validators import path_of
 
 DEPTH = 3
 """The levels of directories below a root that are searched for sessions."""
@@ -22,16 +23,18 @@ DEPTH = 3
 _log = logger("gc_core.session_search")
 
 
-def search_sessions(root: Path, query: str, **filters: Unpack[Filters]) -> tuple[tuple[Path, Hit], ...]:
+def search_sessions(root: str | Path, query: str, **filters: Unpack[Filters]) -> tuple[tuple[Path, Hit], ...]:
     """
     Search all sessions under a directory, including itself, down to three levels; return hits best first, each with its
     directory.
 
     Logs are only read. An index next to a log is updated if it can be written; for any other log a temporary one is
-    built, which takes a second for 10 MB. An unreadable log is skipped with a warning.
+    built, which takes a second for 10 MB. An unreadable log is skipped with a warning. Raises SourceError for a
+    query or filter that cannot be, and ConfigError for what is not a path.
     """
+    check_search(query, filters)
     found: list[tuple[Path, Hit]] = []
-    for directory in _sessions(root):
+    for directory in _sessions(path_of("root", root)):
         try:
             found.extend((directory, hit) for hit in _search_session(directory, query, filters))
         except (LogError, ConfigError) as error:

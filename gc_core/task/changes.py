@@ -10,7 +10,8 @@ from __future__ import annotations
 import enum
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import attrs
@@ -63,7 +64,7 @@ class Pair:
 
     new: Meaning
     old: Meaning
-    shared: Set[str]
+    shared: AbstractSet[str]
     of_old: float
     of_new: float
     is_nearest: bool
@@ -107,7 +108,7 @@ def features_of(pair: Pair) -> Iterator[int]:
     return map(hash_of, _features(pair))
 
 
-def _share(shared: Set[str], of: Meaning) -> float:
+def _share(shared: AbstractSet[str], of: Meaning) -> float:
     every = sum(of.weights.values())
     return sum(of.weights[stem] for stem in shared) / every if every else 0.0
 
@@ -155,11 +156,11 @@ def _of_order(pair: Pair, level: int) -> Iterator[str]:
     yield f"same {min(5, len(pair.shared & pair.new.told))}"
 
 
-def _is_in(stems: Sequence[str], shared: Set[str]) -> str:
+def _is_in(stems: Sequence[str], shared: AbstractSet[str]) -> str:
     return "-" if not stems else str(stems[0] in shared)
 
 
-def _difference(stems: Sequence[str], shared: Set[str]) -> tuple[int, str]:
+def _difference(stems: Sequence[str], shared: AbstractSet[str]) -> tuple[int, str]:
     """Return how many stems the other one has not, and in which third of the sentence they are."""
     places = [place for place, stem in enumerate(stems) if stem not in shared]
     if not places:

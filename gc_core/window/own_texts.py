@@ -13,7 +13,7 @@ from gc_core.values.sources import STATE_NAME, TASK_STATE
 
 _NOTICE = regex(r"\[gc: ([\d,]{1,15}) tokens left out here(?::? ([^\n]*))?\]")
 _STUB = regex(r"\[gc: ([\d,]{1,15}) tokens left out: ([^\n]*)\]")
-_SUMMARY = regex(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,60}>\n')
+_SUMMARY = regex(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,400}>\n')
 _STATE = regex(rf'<context source="{TASK_STATE.name}" name="{STATE_NAME}" check="(\d{{6}})">\n')
 _DEMANDED = regex(
     r"^Demanded by the user, and in force:\n((?:(?:\([^“”\n]{1,200}\) )?“[^\n]*(?:\n|\Z))*)", re.MULTILINE

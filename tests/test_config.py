@@ -121,14 +121,14 @@ def test_the_three_percentages_may_be_equal(same):
 
 @pytest.mark.parametrize("reservation", [1_000, 1_001])
 def test_a_reservation_as_large_as_the_window_is_refused(reservation):
-    with pytest.raises(ConfigError, match=f"context_limit = 1000: of it output_reservation = {reservation} tokens"):
+    with pytest.raises(ConfigError, match=f"context_limit = 1000: output_reservation keeps {reservation} of these"):
         GCConfig(context_limit=1_000, output_reservation=reservation)
 
 
 def test_a_window_below_the_default_reservation_is_refused_with_a_reservation_that_works():
-    with pytest.raises(ConfigError, match="for example output_reservation = ") as refused:
+    with pytest.raises(ConfigError, match="set output_reservation = ") as refused:
         GCConfig(context_limit=4_000)
-    suggested = int(re.search(r"for example output_reservation = (\d+)", str(refused.value))[1])
+    suggested = int(re.search(r"set output_reservation = (\d+)", str(refused.value))[1])
     assert GCConfig(context_limit=4_000, output_reservation=suggested).usable == 3_000
 
 

@@ -1255,6 +1255,18 @@ def conversation(turns=10):
     return [*messages, user("And now?")]
 
 
+def test_a_last_message_above_the_budget_is_shortened_to_its_beginning_and_end():
+    *before, last = compact([user("Hi."), answer("Hello."), user(lines(1_000))], 500)
+    assert before == [user("Hi."), answer("Hello.")]
+    assert last["content"].splitlines()[0] == lines(1_000).splitlines()[0]
+    assert lines(1_000).splitlines()[-1] in last["content"]
+
+
+def test_a_token_budget_of_the_configuration_does_not_stand_in_the_way_of_a_smaller_list():
+    config = GCConfig(token_budget=50_000)
+    assert compact([user("Hi.")], 500, config=config) == [user("Hi.")]
+
+
 def test_plain_messages_are_compacted_into_a_budget_without_a_session():
     messages = conversation()
     short = compact(messages, 1_500)

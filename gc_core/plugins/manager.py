@@ -390,9 +390,8 @@ class Plugins:
         if built is None:
             failure = attempt.failure
             shown = without_option_secrets({name: options})[name]
-            raise ConfigError(f"{registry.what} {name!r} refused its options {shown}: {failure}") from (
-                failure.error if failure else None
-            )
+            refused = f"{registry.what} {name!r} refused its options {shown}: {failure}"
+            raise ConfigError(registry.misfit(name, cls, options) or refused) from (failure.error if failure else None)
         return built
 
     def _backend(self, name: str) -> type[Any]:

@@ -158,11 +158,15 @@ class Registry:
 
             meant = did_you_mean(unknown, allowed)
             raise ConfigError(f"{self.what} {name!r} has no option {unknown!r}; it has {allowed}{meant}")
+
+    def misfit(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> str:
+        """Return what is wrong with the first option of another type than the class says; "" if there is none."""
+        shown = without_option_secrets({name: options})[name]
         for option in _options(cls):
             expected = option.refuses(options[option.name]) if option.name in options else ""
             if expected:
-                shown = without_option_secrets({name: {option.name: options[option.name]}})[name][option.name]
-                raise ConfigError(f"{self.what} {name!r}: {option.name} = {shown!r:.200}: expected {expected}")
+                return f"{self.what} {name!r}: {option.name} = {shown[option.name]!r:.200}: expected {expected}"
+        return ""
 
     def checked(self, built: Any) -> Any:
         """Return the created object. Raises PluginError if it lacks the method."""

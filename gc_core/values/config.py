@@ -235,9 +235,9 @@ class GCConfig:
         """Check what depends on several values."""
         if self.output_reservation >= self.context_limit:
             raise ConfigError(
-                f"context_limit = {self.context_limit}: of it output_reservation = {self.output_reservation} tokens are"
-                f" reserved for the reply, which leaves nothing for the request; expected less, for example"
-                f" output_reservation = {self.context_limit // 4}, or a context_limit above {self.output_reservation}"
+                f"context_limit = {self.context_limit}: output_reservation keeps {self.output_reservation} of these"
+                f" tokens for the reply (4096 by default), so none is left for the request; set output_reservation ="
+                f" {self.context_limit // 4}, for example, or a context_limit above {self.output_reservation}"
             )
         if self.token_budget is not None and self.token_budget > self.usable:
             raise ConfigError(

@@ -9,7 +9,7 @@ import attrs
 from gc_core.errors import RemovalError
 from gc_core.values.items import Item, Unit
 from gc_core.values.summary import SummaryForm
-from gc_core.values.validators import allowing, check_kind, is_number, listed, of_kind, whole
+from gc_core.values.validators import above, allowing, check_kind, is_number, listed, of_kind
 
 GAP = "[...]"
 """Marks an omission between kept lines."""
@@ -73,7 +73,7 @@ class Summarize:
     """
 
     units: tuple[int, ...]
-    max_tokens: int = attrs.field(validator=whole(1, error=RemovalError))
+    max_tokens: int = attrs.field(validator=above(0, error=RemovalError))
     keep: float = attrs.field(default=SUMMARY_SHARE, validator=_summary_share)
     form: SummaryForm = attrs.field(default=SummaryForm.ACCOUNT, validator=attrs.validators.instance_of(SummaryForm))
     whole: bool = attrs.field(default=False, validator=_a_flag)

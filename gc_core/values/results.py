@@ -40,8 +40,7 @@ class GCTriggerReason(enum.Enum):
 
 
 _ID = re.compile(r"i[1-9][0-9]{0,17}")
-_number = of_kind(int, "a whole number")
-_figure = allowing(is_number, "a number")
+_number = allowing(is_number, "a number")
 
 
 @attrs.frozen(kw_only=True)
@@ -75,8 +74,8 @@ class Goal:
     turns_before: int = attrs.field(default=0, validator=_number)
     fills: bool = attrs.field(default=False, validator=of_kind(bool, "True or False"))
     young_after: int = attrs.field(default=0, validator=_number)
-    window_percent: float = attrs.field(default=0.0, validator=_figure)
-    conversation_percent: float = attrs.field(default=0.0, validator=_figure)
+    window_percent: float = attrs.field(default=0.0, validator=_number)
+    conversation_percent: float = attrs.field(default=0.0, validator=_number)
     focus: str = attrs.field(default="", validator=of_kind(str, "a text"))
 
     @property

@@ -6,7 +6,7 @@ import attrs
 
 from gc_core.errors import SourceError
 from gc_core.values.policy import GCPolicy
-from gc_core.values.validators import allowing, of_kind, optional, whole
+from gc_core.values.validators import above, allowing, at_least, of_kind, optional
 
 
 @attrs.frozen(kw_only=True)
@@ -26,8 +26,8 @@ class InstructionSource:
         validator=allowing(lambda name: isinstance(name, str) and bool(name), "a name", error=SourceError)
     )
     policy: GCPolicy = attrs.field(validator=of_kind(GCPolicy, "a GCPolicy", error=SourceError))
-    layer: int = attrs.field(default=50, validator=whole(0, error=SourceError))
-    cap: int | None = attrs.field(default=None, validator=optional(whole(1, error=SourceError)))
+    layer: int = attrs.field(default=50, validator=at_least(0, error=SourceError))
+    cap: int | None = attrs.field(default=None, validator=optional(above(0, error=SourceError)))
 
 
 SYSTEM = InstructionSource(name="system", policy=GCPolicy.LOCKED, layer=0)

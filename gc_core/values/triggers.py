@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import attrs
 
-from gc_core.values.validators import of_kind, optional, percent, whole
+from gc_core.values.validators import above, at_least, of_kind, optional, percent
 
 
 @attrs.frozen(kw_only=True)
@@ -23,9 +23,9 @@ class Young:
 
     """
 
-    tokens: int = attrs.field(validator=whole(1))
-    steps: int = attrs.field(default=2, validator=whole(0))
-    least: int = attrs.field(default=200, validator=whole(0))
+    tokens: int = attrs.field(validator=above(0))
+    steps: int = attrs.field(default=2, validator=at_least(0))
+    least: int = attrs.field(default=200, validator=at_least(0))
     on_bound_thinking: bool = attrs.field(default=False, validator=of_kind(bool, "True or False"))
 
 
@@ -47,7 +47,7 @@ class Major:
     """
 
     target_percent: float = attrs.field(validator=percent)
-    base_tokens: int | None = attrs.field(default=None, validator=optional(whole(0)))
+    base_tokens: int | None = attrs.field(default=None, validator=optional(at_least(0)))
     more_percent: float = attrs.field(default=25.0, validator=percent)
     conversation_percent: float = attrs.field(default=100.0, validator=percent)
     relief_percent: float | None = attrs.field(default=None, validator=optional(percent))
@@ -82,7 +82,7 @@ class Steps:
 
     """
 
-    every: int = attrs.field(default=20, validator=whole(1))
+    every: int = attrs.field(default=20, validator=above(0))
 
 
 @attrs.frozen(kw_only=True)
@@ -92,7 +92,7 @@ class Spend:
     is worth a break.
     """
 
-    tokens: int = attrs.field(validator=whole(1))
+    tokens: int = attrs.field(validator=above(0))
 
 
 @attrs.frozen(kw_only=True)

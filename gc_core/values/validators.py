@@ -72,6 +72,20 @@ def whole(least: int, *, error: type[GCError] = ConfigError) -> Any:
     return allowing(lambda value: is_count(value, least), f"a whole number of at least {least}", error=error)
 
 
+def above(least: float, *, error: type[GCError] = ConfigError) -> Any:
+    """Validate an attrs field that is a number above this one. Infinity is one: a strategy may mean "never"."""
+    return allowing(lambda value: _is_ordered(value) and value > least, f"a number above {least:g}", error=error)
+
+
+def at_least(least: float, *, error: type[GCError] = ConfigError) -> Any:
+    """Validate an attrs field that is a number of at least this one."""
+    return allowing(lambda value: _is_ordered(value) and value >= least, f"a number of at least {least:g}", error=error)
+
+
+def _is_ordered(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def of_kind(kind: Kinds, expected: str, *, error: type[GCError] = ConfigError) -> Any:
     """Validate an attrs field whose value is of this kind."""
     return allowing(lambda value: is_kind(value, kind), expected, error=error)

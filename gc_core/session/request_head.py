@@ -121,11 +121,8 @@ class RequestHead:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _log_is_readable(self) -> bool:
-        """Return whether a tool could read files; tools of which no schema was given are known by their calls alone."""
-        context = self._runtime.context
-        schemas = context.head.schemas
-        if not schemas:
-            return context.cursor.has_tools
+        """Return whether a tool could read files. A host that names no tools may have some; a late line costs more."""
+        schemas = self._runtime.context.head.schemas
         return any(could_read_files(self._runtime.format.schema_name(schema), schema) for schema in schemas)
 
     def _check_shared(self, source: InstructionSource, name: str, texts: Iterable[str], private: Private) -> None:

@@ -378,6 +378,7 @@ def test_before_every_turn_the_window_is_as_it_was(strategy, tmp_path):
 
 def test_a_branch_goes_its_own_way(tmp_path):
     with small(10_000, directory=tmp_path / "a", preserve_recent_turns=1) as session:
+        session.tools([schema("read_file")])
         rounds(session, 3)
         rounds(session, 1, task="And now?")
         with session.fork(tmp_path / "b") as branch, session.fork(tmp_path / "c", at=1) as earlier:

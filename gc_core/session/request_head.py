@@ -6,6 +6,7 @@ must not contain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import attrs
 
@@ -30,6 +31,12 @@ _LOG_LINE = (
     " offsets from 0: tail -c +$((START+1)) FILE | head -c $((END-START))]"
 )
 """The LOCKED line that tells a model with a shell where to find removed content."""
+
+
+def _is_there(line: str) -> bool:
+    """Return whether the log that a line names is still there: that of a fork's parent is, with the same bytes."""
+    before, after = _LOG_LINE.split("{log}")
+    return Path(line.removeprefix(before).removesuffix(after)).exists()
 
 
 class RequestHead:
@@ -101,7 +108,7 @@ class RequestHead:
         waits = [part.text for part in state.changes.parts.values() if part.name == LOG_PART]
         present = [item.text for item in state.context.system if item.name == LOG_PART]
         if line not in (*waits, *present) and (present or self._log_is_readable()):
-            now = bool(present) or not state.sent
+            now = not state.sent or not all(map(_is_there, present))
             self._announce_layers(self._runtime.recorder.system({LOG_PART: line}, GCPolicy.LOCKED, now=now))
 
     def lines(self) -> list[str]:

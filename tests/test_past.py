@@ -36,7 +36,7 @@ from tests.support.formats import FORMATS, asked, called, came, said
 from tests.support.inside import state_of, window_of
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.provider import complaints
-from tests.support.say import answer, call, lines, result, results, rounds, small, use, user
+from tests.support.say import answer, call, lines, result, results, rounds, schema, small, use, user
 
 STRATEGIES = ["gc_truncate", "gc_budget"]
 SAMPLE = [
@@ -310,7 +310,9 @@ def test_thinking_that_was_bound_to_what_undo_takes_away_leaves_too():
 
 def test_ids_ranges_bytes_stubs_and_traces_are_recalled(tmp_path):
     with small(100_000, directory=tmp_path, strategy="gc_truncate", preserve_recent_turns=1) as session:
+        session.tools([schema("read_file")])
         rounds(session, 6)
+        session.pre_send()  # says where the log is
         texts = {item.id: item.text for item in session.items() if item.id.startswith("i")}
         session.collect_now(target_percent=0)
         (trace, *_) = [item for item in session.items() if item.kind.value == "trace"]
@@ -332,6 +334,7 @@ def test_a_made_up_reference_is_refused(reference):
 
 def test_the_bytes_of_a_reference_are_the_line_that_arrived(tmp_path):
     with small(2_000, directory=tmp_path, strategy="none") as session:
+        session.tools([schema("read_file")])
         session.append(user("Do it."))
         session.append(call(("c1", "read", {"path": "src/login.py"})))
         session.append(result("c1", lines(2_000)))
@@ -375,6 +378,7 @@ def test_before_every_turn_the_window_is_as_it_was(strategy, tmp_path):
 
 def test_a_branch_goes_its_own_way(tmp_path):
     with small(10_000, directory=tmp_path / "a", preserve_recent_turns=1) as session:
+        session.tools([schema("read_file")])
         rounds(session, 3)
         rounds(session, 1, task="And now?")
         with session.fork(tmp_path / "b") as branch, session.fork(tmp_path / "c", at=1) as earlier:

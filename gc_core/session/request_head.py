@@ -6,6 +6,7 @@ must not contain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import attrs
 
@@ -31,6 +32,12 @@ _LOG_LINE = (
     " offsets from 0: tail -c +$((START+1)) FILE | head -c $((END-START))]"
 )
 """The LOCKED line that tells a model with a shell where to find removed content."""
+
+
+def _is_there(line: str) -> bool:
+    """Return whether the log that a line names is still there: that of a fork's parent is, with the same bytes."""
+    before, after = _LOG_LINE.split("{log}")
+    return Path(line.removeprefix(before).removesuffix(after)).exists()
 
 
 class RequestHead:
@@ -104,7 +111,7 @@ class RequestHead:
         waits = [part.text for part in state.changes.parts.values() if part.name == LOG_PART]
         present = [item.text for item in state.context.system if item.name == LOG_PART]
         if line not in (*waits, *present) and (present or self._log_is_readable()):
-            now = bool(present) or not state.sent
+            now = not state.sent or not all(map(_is_there, present))
             self._announce_layers(self._runtime.recorder.system({LOG_PART: line}, GCPolicy.LOCKED, now=now))
 
     def lines(self) -> list[str]:
@@ -124,11 +131,8 @@ class RequestHead:
     # -- inside --------------------------------------------------------------------------------------------------
 
     def _log_is_readable(self) -> bool:
-        """Return whether a tool could read files; tools of which no schema was given are known by their calls alone."""
-        context = self._runtime.context
-        schemas = context.head.schemas
-        if not schemas:
-            return context.cursor.has_tools
+        """Return whether a tool could read files. A host that names no tools may have some; a late line costs more."""
+        schemas = self._runtime.context.head.schemas
         return any(could_read_files(self._runtime.format.schema_name(schema), schema) for schema in schemas)
 
     def _check_shared(self, source: InstructionSource, name: str, texts: Iterable[str], private: Private) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-import attrs
-
+from gc_core.collector.named_stretches import NamedStretches
+from gc_core.collector.notices import Line, Notices, all_units, is_resent
 from gc_core.collector.quotes import Quotes
 from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import LEAST_TIMES, Notice, Traces
@@ -14,39 +14,14 @@ from gc_core.providers.contract import TokenCounter
 from gc_core.values.items import Item, ItemKind, Unit
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import Reference
-from gc_core.values.sources import ENRICHMENT, TASK_STATE
 from gc_core.window.context import Context, left_out_text
 from gc_core.window.view import WindowView
-
-_RESENT_SOURCES = frozenset({ENRICHMENT.name, TASK_STATE.name})
-"""Sources of blocks with a newer version, present or coming: their content is not lost."""
 
 _FEWEST = 2
 """Traces that can be merged."""
 
 _LEAST_ROOM = 8
 """Tokens below which no names are searched for a trace."""
-
-
-@attrs.frozen(kw_only=True, eq=False)
-class _Line:
-    """
-    A place that has a trace, or could have one.
-
-    Attributes:
-        units: The units that it covers.
-        place: The place of the first of them.
-        tokens: Its cost; 0 if it is not worth writing.
-        is_run: Units leave there; otherwise it is an existing trace.
-        must: No provider would accept the request without it.
-
-    """
-
-    units: tuple[Unit, ...]
-    place: int
-    tokens: int
-    is_run: bool
-    must: bool
 
 
 class Cuts:
@@ -67,9 +42,11 @@ class Cuts:
         counter: TokenCounter,
         *,
         quotes: Quotes,
+        named: NamedStretches,
         cap: int,
     ) -> None:
         self.unsure = 0
+        self._writer = Notices(traces, quotes, named, cap=cap)
         self._quotes = quotes
         self._context = context
         self._view = view
@@ -157,14 +134,14 @@ class Cuts:
         Return a trace for each run that is worth one, which covers the runs before it that are not; where all would be
         too many, one for the oldest of them, in front.
         """
-        lines = self._lines()
+        lines = self._writer.priced(self._lines())
         merged = self._merged(lines)
         for line in merged:
             if not line.is_run and line.place not in self._taken_up:
                 self._absorb_far(line.place)
-        return self._noticed(lines, merged)
+        return tuple(self._quoting(self._writer.written(lines, merged)))
 
-    def _merged(self, lines: Sequence[_Line]) -> tuple[_Line, ...]:
+    def _merged(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """
         Return the oldest of the traces, as many as have to become one; all that have been taken up
         are among them.
@@ -176,35 +153,10 @@ class Cuts:
             return ()
         for count in range(max(least, _FEWEST), len(able)):
             merged = tuple(able[:count])
-            tokens = self._traces.spanning(_all_units(merged))[1]
+            tokens = self._traces.spanning(all_units(merged))[1]
             if total - sum(line.tokens for line in merged) + tokens <= self._cap:
                 return merged
         return tuple(able)
-
-    def _noticed(self, lines: Sequence[_Line], merged: Sequence[_Line]) -> tuple[Notice, ...]:
-        notices = [self._notice(_all_units(merged), merged[0].units[0])] if merged else []
-        together = set(merged)
-        single = [line for line in lines if line not in together]
-        room = self._cap - sum(notice.tokens for notice in notices) - sum(line.tokens for line in single)
-        silent: tuple[Unit, ...] = ()
-        for line in single:
-            if not line.is_run:
-                continue
-            if not line.tokens:
-                silent += line.units
-                continue
-            heard = (*silent, *line.units)
-            notice = self._notice(heard, line.units[0])
-            if silent and notice.tokens - line.tokens > room:
-                notice = self._notice(line.units, line.units[0])
-            room -= notice.tokens - line.tokens
-            notices.append(attrs.evolve(notice, heard=heard))
-            silent = ()
-        if silent and notices:
-            notices[-1] = attrs.evolve(notices[-1], heard=(*notices[-1].heard, *silent))
-        elif silent and self._quotes.rules_of(silent):
-            notices = [self._notice(silent, silent[0])]
-        return tuple(self._quoting(notices))
 
     def _quoting(self, notices: Sequence[Notice]) -> Iterator[Notice]:
         """
@@ -224,29 +176,23 @@ class Cuts:
             left.difference_update(said)
             yield quoting
 
-    def _notice(self, units: tuple[Unit, ...], at: Unit) -> Notice:
-        reference, tokens = self._traces.spanning(units)
-        if tokens > self._cap:
-            reference, tokens = self._traces.fitted(reference, self._cap)
-        return Notice(units=units, takes_place_of=at.items[0].id, reference=reference, tokens=tokens, heard=units)
-
-    def _lines(self) -> list[_Line]:
+    def _lines(self) -> list[Line]:
         """Return every place that has a trace, or could have one, oldest first."""
         found = [self._line_of(run) for run in self.runs()]
         for place, unit in self._free_traces.items():
             if not self._totals.gone[place] or place in self._taken_up:
                 must = self._is_needed(place, place)
-                found.append(_Line(units=(unit,), place=place, tokens=self._bare(unit), is_run=False, must=must))
+                found.append(Line(units=(unit,), place=place, tokens=self._bare(unit), is_run=False, must=must))
         return sorted(found, key=lambda line: line.place)
 
-    def _line_of(self, run: tuple[Unit, ...]) -> _Line:
+    def _line_of(self, run: tuple[Unit, ...]) -> Line:
         first, last = self._view.position(run[0].number), self._view.position(run[-1].number)
         tokens = self._traces.spanning(run)[1]
         must = self._is_needed(first, last)
-        lost = [unit for unit in run if not _is_resent(unit)]
+        lost = [unit for unit in run if not is_resent(unit)]
         worth = tokens * LEAST_TIMES <= _left_out_of(lost) and tokens < sum([unit.tokens for unit in run])
         has_trace = must or worth or any(unit.is_trace for unit in run)
-        return _Line(units=run, place=first, tokens=tokens if has_trace else 0, is_run=True, must=must)
+        return Line(units=run, place=first, tokens=tokens if has_trace else 0, is_run=True, must=must)
 
     def _is_needed(self, first: int, last: int) -> bool:
         """
@@ -435,14 +381,6 @@ class _ToolLine:
 def _names(schemas: Iterable[Unit]) -> list[str]:
     """Return the names in the order of the schemas, whose numbers fall."""
     return [unit.items[0].name for unit in sorted(schemas, key=lambda unit: -unit.number)]
-
-
-def _all_units(lines: Iterable[_Line]) -> tuple[Unit, ...]:
-    return tuple(unit for line in lines for unit in line.units)
-
-
-def _is_resent(unit: Unit) -> bool:
-    return unit.items[0].source in _RESENT_SOURCES and all(item.source in _RESENT_SOURCES for item in unit.items)
 
 
 def _left_out_of(units: Iterable[Unit]) -> int:

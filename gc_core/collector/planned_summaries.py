@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 import attrs
 
+from gc_core.collector.named_stretches import NamedStretches
 from gc_core.collector.quotes import Quotes
 from gc_core.collector.running_totals import RunningTotals
 from gc_core.collector.traces import Traces
@@ -138,6 +139,7 @@ class Summaries:
         counter: TokenCounter,
         *,
         quotes: Quotes,
+        named: NamedStretches,
         fills: bool = False,
     ) -> None:
         self._fills = fills
@@ -147,6 +149,7 @@ class Summaries:
         self._totals = totals
         self._traces = traces
         self._quotes = quotes
+        self._named = named
         self._counter = counter
         self._most = view.caps.summaries // 2
         self._planned: list[PlannedSummary] = []
@@ -220,8 +223,9 @@ class Summaries:
         allowed = digest_tokens(action, units) if is_digest else self._allowed(action, tokens)
         if is_digest and allowed >= tokens + sum(unit.tokens for unit in traces):
             return None
-        said = self._quotes.chosen(self._quotes.rules_of(both), leaving={unit.number for unit in both})
-        reference = attrs.evolve(self._traces.spanning(both)[0], said=said)
+        leaving = {unit.number for unit in both}
+        said = self._quotes.chosen(self._quotes.rules_of(both), leaving=leaving)
+        reference = attrs.evolve(self._traces.spanning(both, self._named.beside(leaving))[0], said=said)
         allowed += self._quotes.total(said)
         if allowed >= tokens + sum(unit.tokens for unit in traces):
             return None
@@ -251,6 +255,7 @@ class Summaries:
             self._totals.absorb(self._view.position(trace.number))
         self._totals.merged_away.update(self._vanishing(summary))
         self._totals.add(summary.tokens)
+        self._named.planned[summary.number] = summary.reference.stretches
         self._quotes.planned += summary.reference.said
         self._given += 1
         self._planned.append(summary)
@@ -282,6 +287,7 @@ class Summaries:
             self._totals.give_back(self._view.position(trace.number))
         self._totals.merged_away.difference_update(self._vanishing(summary))
         self._totals.add(-summary.tokens)
+        del self._named.planned[summary.number]
         self._planned.remove(summary)
         self._quotes.planned = tuple(said for each in self._planned for said in each.reference.said)
         return tuple(rest)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 import attrs
 
 from gc_core.collector.bound_thinking import NO_RULE, BoundThinking, ThinkingRule
+from gc_core.collector.named_stretches import NamedStretches
 from gc_core.collector.permissions import Rights
 from gc_core.collector.planned_drops import Cuts
 from gc_core.collector.planned_stubs import Stubs, is_cuttable
@@ -73,9 +74,14 @@ class Planner:
         self._totals = RunningTotals(view)
         self._rights: dict[int, Rights] = {}
         self._quotes = quotes = Quotes(view, self._totals, counter)
-        self._cuts = Cuts(context, view, self._totals, traces, counter, quotes=quotes, cap=view.caps.notices)
+        named = NamedStretches(view, self._totals)
+        self._cuts = Cuts(
+            context, view, self._totals, traces, counter, quotes=quotes, named=named, cap=view.caps.notices
+        )
         self._stubs = Stubs(context, view, self._totals, counter, profile)
-        self._summaries = Summaries(context, view, self._totals, traces, counter, quotes=quotes, fills=goal.fills)
+        self._summaries = Summaries(
+            context, view, self._totals, traces, counter, quotes=quotes, named=named, fills=goal.fills
+        )
         self._thinking = BoundThinking(view, self._totals, self._stubs, rule=thinking)
 
     # -- progress -------------------------------------------------------------------------------------------

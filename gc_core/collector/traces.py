@@ -11,7 +11,7 @@ import attrs
 from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
 from gc_core.values.items import ItemKind, Part, Unit
-from gc_core.values.references import HINTED_FROM, MOST_NAMES, PLAIN, ByteRange, Reference
+from gc_core.values.references import HINTED_FROM, MOST_NAMES, PLAIN, ByteRange, Reference, Stretch
 from gc_core.window.stubs import reference_over
 
 LEAST_TIMES = 4
@@ -69,17 +69,22 @@ class Traces:
         self._cites = cites
         self._recalls = recalls
         self._form = form
-        self._known: dict[tuple[int, ...], tuple[Reference, int]] = {}
+        self._known: dict[tuple[tuple[int, ...], tuple[Stretch, ...]], tuple[Reference, int]] = {}
         self._longest_plain = self._longest(HINTED_FROM - 1)
         self._longest_hinted = self._longest(10**7)
 
-    def spanning(self, units: Sequence[Unit]) -> tuple[Reference, int]:
-        """Return the reference for a run of units and its tokens; called whenever the traces are counted."""
-        run = tuple([unit.number for unit in units])
+    def spanning(self, units: Sequence[Unit], elsewhere: tuple[Stretch, ...] = ()) -> tuple[Reference, int]:
+        """
+        Return the reference for a run of units, without what is named ``elsewhere``, and its tokens; called whenever
+        the traces are counted.
+        """
+        run = tuple([unit.number for unit in units]), elsewhere
         known = self._known.get(run)
         if known is None:
             items = [item for unit in units for item in unit.items]
-            reference = reference_over(items, cites=self._cites, recalls=self._recalls, form=self._form)
+            reference = reference_over(
+                items, cites=self._cites, recalls=self._recalls, form=self._form, elsewhere=elsewhere
+            )
             known = self._known[run] = reference, self.tokens(reference)
         return known
 

@@ -45,6 +45,36 @@ class ByteRange:
 
 
 @attrs.frozen(kw_only=True)
+class Stretch:
+    """
+    Items in a row, by the ids and the turns of the first and the last one.
+
+    Attributes:
+        first: Id of the first one.
+        last: Id of the last one.
+        first_turn: Turn of the first one.
+        last_turn: Turn of the last one.
+
+    """
+
+    first: str
+    last: str
+    first_turn: int
+    last_turn: int
+
+    def text(self, form: str) -> str:
+        """Return the turns, and how the model recalls the items."""
+        ids = self.first if self.first == self.last else f"{self.first}-{self.last}"
+        return f"{self.turns()}, {form.replace(PLAIN, ids)}"
+
+    def turns(self) -> str:
+        """Return the turns in words."""
+        if self.first_turn == self.last_turn:
+            return f"turn {self.first_turn}"
+        return f"turns {self.first_turn}-{self.last_turn}"
+
+
+@attrs.frozen(kw_only=True)
 class Reference:
     """
     A pointer from the window to what left it. The ids are valid for the life of the session's log.
@@ -64,6 +94,8 @@ class Reference:
         place: The bytes of the master log that contain it all; None if no log is mentioned.
         recalls: There is a session to recall it from; without one no ids are shown.
         form: How the model recalls it: the call of its tool, with ``{id}`` in place of the id.
+        parts: The stretches that its text names where other references name parts of the range, none if they name it
+            all; None: the whole range.
 
     """
 
@@ -81,6 +113,15 @@ class Reference:
     place: ByteRange | None = None
     recalls: bool = True
     form: str = PLAIN
+    parts: tuple[Stretch, ...] | None = None
+
+    @property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The stretches that its text names."""
+        if self.parts is not None:
+            return self.parts
+        whole = Stretch(first=self.first, last=self.last, first_turn=self.first_turn, last_turn=self.last_turn)
+        return (whole,)
 
     def stub_text(self) -> str:
         """Return the line that ends a stub."""
@@ -96,13 +137,15 @@ class Reference:
 
     def summary_text(self, label: str, body: str) -> str:
         """Return a summary as the model reads it: a heading, its text, and how to get the originals back."""
-        of = f' of="{self._turns()}"' if self.recalls else ""
+        turns = ", ".join(stretch.turns() for stretch in self.stretches)
+        of = f' of="{turns}"' if self.recalls and turns else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
         said = escaped(self._said())
         return sealed(f"{opening}\n{body}\n{self._line(f': {said}' if said else '')}\n</summary>")
 
     def _line(self, about: str = "") -> str:
-        where = f": {self._turns()}, {self._ids()}" if self.recalls else ""
+        named = ", ".join(stretch.text(self.form) for stretch in self.stretches)
+        where = f": {named}" if self.recalls and named else ""
         return f"[gc: {self.tokens:,} tokens left out here{where}{about}{self._where()}]"
 
     def _hints(self) -> tuple[str, ...]:
@@ -121,16 +164,6 @@ class Reference:
 
     def _where(self) -> str:
         return "" if self.place is None else f"; {LOG_NAME}:{self.place.start}-{self.place.end}"
-
-    def _turns(self) -> str:
-        return (
-            f"turn {self.first_turn}"
-            if self.first_turn == self.last_turn
-            else (f"turns {self.first_turn}-{self.last_turn}")
-        )
-
-    def _ids(self) -> str:
-        return self._named(self.first if self.first == self.last else f"{self.first}-{self.last}")
 
     def _named(self, ids: str) -> str:
         return self.form.replace(PLAIN, ids)

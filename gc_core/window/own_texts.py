@@ -10,7 +10,7 @@ from gc_core.values.references import check_of, unsealed
 
 _NOTICE = regex(r"\[gc: ([\d,]{1,15}) tokens left out here(?::? ([^\n]*))?\]")
 _STUB = regex(r"\[gc: ([\d,]{1,15}) tokens left out: ([^\n]*)\]")
-_SUMMARY = regex(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,60}>\n')
+_SUMMARY = regex(r'<summary name="(?:summary|digest) (\d{1,9})"[^>\n]{0,400}>\n')
 _STATE = regex(r'<context source="task_state" name="[^"\n]{1,60}" check="(\d{6})">\n')
 _SAID = regex(r'the user said ((?:"[^"\n]*" ?)+)')
 _QUOTED = regex(r'"([^"\n]*)"')

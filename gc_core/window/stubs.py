@@ -27,9 +27,10 @@ from gc_core.values.items import Form, Item, ItemKind, Part, number_of
 from gc_core.values.json_values import Path, read_object, rebuilt
 from gc_core.values.names import Scan
 from gc_core.values.policy import GCPolicy
-from gc_core.values.references import MOST_NAMES, PLAIN, ByteRange, Reference
+from gc_core.values.references import MOST_NAMES, PLAIN, ByteRange, Reference, Stretch
 from gc_core.values.removals import GAP
 from gc_core.values.sources import ENRICHMENT, TASK_STATE
+from gc_core.window.stretches import stretches_of
 
 STUBBED_KINDS = frozenset(
     {ItemKind.TOOL_RESULT, ItemKind.TOOL_CALL, ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.ATTACHMENT}
@@ -191,8 +192,18 @@ def reference_to(
     )
 
 
-def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool = True, form: str = PLAIN) -> Reference:
-    """Return one reference for adjacent items, without quotes; what a trace among them covers counts as it did."""
+def reference_over(
+    items: Sequence[Item],
+    *,
+    cites: bool = False,
+    recalls: bool = True,
+    form: str = PLAIN,
+    elsewhere: Sequence[Stretch] = (),
+) -> Reference:
+    """
+    Return one reference for adjacent items, without quotes; what a trace among them covers counts as it did. It does
+    not name what is named ``elsewhere``.
+    """
     tokens, calls, preview = 0, Counter[str](), ""
     names = dict[str, None]()
     places: list[ByteRange] = []
@@ -215,7 +226,7 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         if cites and place is not None:
             places.append(place)
     # A summary may cover a range around units that stayed, so neither end need be that of the first or last.
-    return Reference(
+    whole = Reference(
         tokens=tokens,
         first=min(firsts, key=number_of),
         last=max(lasts, key=number_of),
@@ -228,6 +239,8 @@ def reference_over(items: Sequence[Item], *, cites: bool = False, recalls: bool 
         recalls=recalls,
         form=form,
     )
+    named = stretches_of(items, elsewhere)
+    return whole if named == whole.stretches else attrs.evolve(whole, parts=named)
 
 
 def _hint(item: Item, call: Item | None) -> str:

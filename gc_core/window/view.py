@@ -22,6 +22,7 @@ from gc_core.values.results import ColdText
 from gc_core.values.sources import ENRICHMENT, TASK_STATE
 from gc_core.window.caps import Caps
 from gc_core.window.context import Context
+from gc_core.window.repeats import repeated_units
 from gc_core.window.stubs import is_condensed, is_stubbable
 
 
@@ -361,7 +362,7 @@ class WindowView:
             return zone
         if place >= self.final:
             return Zone.RESERVE if unit.is_summary else Zone.HELD  # a summary is not an input, wherever it is
-        if (given and is_enrichment(unit)) or unit.number in self._above_caps:
+        if (given and is_enrichment(unit)) or unit.number in self._above_caps or unit.number in self._repeated:
             return Zone.OLD
         if unit.turn < self._turns_before and self._is_expired(unit):
             return Zone.OLD
@@ -424,6 +425,11 @@ class WindowView:
         answers = [unit for unit in old if not _is_said(unit)]
         above = {unit.number for unit in beyond([*said, *answers], self.caps.said)}
         return frozenset(above.union(unit.number for unit in beyond(summaries, self.caps.summaries)))
+
+    @cached_property
+    def _repeated(self) -> frozenset[int]:
+        """Units of old turns whose message the user has sent again since: it is the newest that holds."""
+        return repeated_units(self.units, before=self._recent_turn)
 
     def renewable(self, item: str) -> tuple[Unit, ...]:
         """

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 import gc_core as gc
-from gc_progressive.segments import Spare, segments
+from gc_progressive.segments import Spare, is_conversation, segments
 
 _ROOM = 150
 """Tokens that every condensed item may have, if that is no more than ``_MOST`` of the original."""
@@ -210,7 +210,7 @@ class Progressive:
     def _digest(self, context: gc.ContextView, goal: gc.Goal, age: int, spare: Spare) -> Iterator[gc.GCRemovalItem]:
         """L3: everything older that shows no file in use, including summaries, becomes one digest."""
         old = [unit for unit in context.units if unit.is_summary and context.age(unit) >= age]
-        steps = (unit for unit in context.collectable if unit.is_step and context.age(unit) >= age)
+        steps = (unit for unit in context.collectable if is_conversation(unit) and context.age(unit) >= age)
         old += [unit for unit in steps if not spare(unit)]
         if goal.pressure:
             old += [unit for unit in context.preservable if not unit.is_summary and context.age(unit) >= age]

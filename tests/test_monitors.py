@@ -1,5 +1,8 @@
 """Monitors that ask the same for days: what they repeat leaves, and every item that leaves is named by one line."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -86,6 +89,24 @@ def test_the_lines_of_a_monitor_are_the_same_after_a_restart(tmp_path):
         assert any("left out here" in str(message) for message in sent)
     with GCSession.open(tmp_path / "s") as again:
         assert again.pre_send().messages == sent
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_for_strict_servers_the_loop_s_page_merges_user_messages(strategy):
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "openai-loop.md").read_text()
+    (code,) = re.findall(r"```python\n(def merged.*?)```", page, re.DOTALL)
+    told = {}
+    exec(code, told)  # noqa: S102 - our own page
+    all_sent = []
+    with small(2_000, strategy=strategy) as session:
+        for turn in range(60):
+            session.append(user(f"What is {turn} plus {turn}? Say it at some length."))
+            sent = told["merged"](session.pre_send().messages)
+            session.post_turn(answer(f"It is {2 * turn}. " * 12))
+            roles = [message["role"] for message in sent]
+            assert roles == (["user", "assistant"] * len(roles))[: len(roles)]
+            all_sent.append(sent)
+        assert any("left out here" in str(sent) for sent in all_sent)
 
 
 def test_a_summary_of_several_stretches_names_each_and_is_recognised():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 import attrs
 
 from gc_core.collector.running_totals import RunningTotals
 from gc_core.values.items import ItemKind, Unit
-from gc_core.values.references import Stretch
-from gc_core.window.view import WindowView
+from gc_core.values.references import Reference, Stretch
+from gc_core.window.stretches import stretches_of
+from gc_core.window.view import WindowView, Zone
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
 
@@ -44,3 +45,18 @@ class NamedStretches:
             for stretch in item.reference.stretches
         )
         return (*stays, *(stretch for stretches in self.planned.values() for stretch in stretches))
+
+    def from_request(self, reference: Reference, first: Unit, elsewhere: Sequence[Stretch]) -> Reference:
+        """
+        Return the reference of a summary that begins with this unit, naming also the request before it in its turn, if
+        that may leave and nothing else names it: so it needs no line of its own when it does.
+        """
+        place = self._view.position(first.number) - 1
+        before = self._view.units[place] if place >= 0 and not self._totals.gone[place] else None
+        if before is None or before.turn != first.turn or self._view.zone(before) is Zone.HELD:
+            return reference
+        begun, *others = reference.stretches or (None,)
+        named = stretches_of(before.items, elsewhere)
+        if begun is None or begun.first != first.items[0].id or not named:
+            return reference
+        return attrs.evolve(reference, parts=(attrs.evolve(begun, first=named[0].first), *others))

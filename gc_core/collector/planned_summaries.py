@@ -225,7 +225,9 @@ class Summaries:
             return None
         leaving = {unit.number for unit in both}
         said = self._quotes.chosen(self._quotes.rules_of(both), leaving=leaving)
-        reference = attrs.evolve(self._traces.spanning(both, self._named.beside(leaving))[0], said=said)
+        elsewhere = self._named.beside(leaving)
+        reference = self._named.from_request(self._traces.spanning(both, elsewhere)[0], both[0], elsewhere)
+        reference = attrs.evolve(reference, said=said)
         allowed += self._quotes.total(said)
         if allowed >= tokens + sum(unit.tokens for unit in traces):
             return None

@@ -74,7 +74,8 @@ class Reading:
         Return the items of the conversation between the ends of a reference, oldest first, except ``resident`` ones and
         those up to number ``after``. O(items that the reference covers), however far apart its ends are.
         """
-        low, high = max(number_of(reference.first), after + 1), number_of(reference.last)
+        begins = min(number_of(first) for first in (reference.first, *(each.first for each in reference.stretches)))
+        low, high = max(begins, after + 1), number_of(reference.last)
         first, last = self._place_of(range(low, high + 1)), self._place_of(range(high, low - 1, -1))
         if first is None or last is None:
             return ()

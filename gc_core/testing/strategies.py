@@ -356,7 +356,7 @@ class StrategyContract(Contract):
 
     @rule
     def test_every_request_is_valid(self) -> None:
-        """Every request keeps the provider's rules: calls and results pair, roles alternate, thinking is whole."""
+        """Every request keeps the provider's rules: calls and results pair, thinking is whole."""
         self._assert_kept(Promise.VALID)
 
     @rule

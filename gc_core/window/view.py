@@ -425,7 +425,8 @@ class WindowView:
         """
         summaries = [unit for unit in self.accounts if not (unit.is_summary and self._can_summarize)]
         accounts = {unit.number for unit in self.accounts}
-        old = [unit for unit in self._held_softly if unit.turn < self._recent_turn and unit.number not in accounts]
+        beside = accounts | self._repeated
+        old = [unit for unit in self._held_softly if unit.turn < self._recent_turn and unit.number not in beside]
         said = [unit for unit in old if _is_said(unit)]
         answers = [unit for unit in old if not _is_said(unit)]
         above = {unit.number for unit in beyond([*said, *answers], self.caps.said)}

@@ -88,7 +88,8 @@ class Naming:
         lost = [int(key[1:]) for key in gone if self._known[key].kind is not ItemKind.THINKING]  # it leaves by itself
         unnamed = [number for number in lost if not any(first <= number <= last for first, last in ranges)]
         assert not unnamed, f"nothing names {unnamed[:8]} ({len(unnamed)} of {len(lost)}): {ranges}"
-        stays = [key for ends in ranges for key in (f"i{ends[0]}", f"i{ends[1]}") if key in here]
+        turns = {item.id for item in self.session.items() if item.kind is ItemKind.USER_TEXT}  # a summary names it too
+        stays = [key for ends in ranges for key in (f"i{ends[0]}", f"i{ends[1]}") if key in here - turns]
         assert not stays, f"{stays} are named and have not left: {ranges}"
 
 

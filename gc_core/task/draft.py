@@ -101,9 +101,7 @@ class Draft:
     # -- demands and decisions -----------------------------------------------------------------------------------
 
     def hear(self, new: Constraint, *, is_rule: bool) -> None:
-        """
-        Take in what a user states: it supersedes what it changes, and applies if it is a rule or replaces one.
-        """
+        """Take in what a user states: it supersedes what it changes, and applies if it is a rule or replaces one."""
         known = _said_before(self.constraints, new) if is_rule else None
         if known is not None:
             self.constraints[known] = _again(self.constraints[known], new)

@@ -271,5 +271,3 @@ class OneState(Watch):
             assert rendered(self.session) == before
             recorder.redo()
             assert rendered(self.session) == after
-
-

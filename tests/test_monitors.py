@@ -116,9 +116,18 @@ def test_a_summary_of_several_stretches_names_each_and_is_recognised():
     )
     reference = Reference(tokens=400, first="i2", last="i30", first_turn=0, last_turn=7, parts=parts)
     text = reference.summary_text("summary 3", "- It ended.")
-    assert 'of="turns 0-1, turn 7"' in text
-    assert "left out here: turns 0-1, i2-i9, turn 7, i30" in text
+    assert 'of="turns 0-1, 7"' in text
+    assert "left out here: turns 0-1, 7, i2-i9, i30" in text
     assert own_message(text).number == 3
+
+
+def test_a_line_that_names_several_stretches_is_recalled_whole():
+    with small(3_000) as session:
+        for turn in range(4):
+            look(session, turn, f"Question {turn}.")
+        first, last = (session.items()[place].id for place in (0, -1))
+        told = session.recall(f"[gc: 9 tokens left out here: turns 0, 3, {first}, {last} #123456]")
+    assert told == f"[{first}]\nQuestion 0.\n\n[{last}]\nNothing new."
 
 
 def test_a_line_about_what_other_lines_name_names_nothing_again():

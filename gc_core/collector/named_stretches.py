@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import attrs
 
@@ -12,7 +12,8 @@ from gc_core.values.references import Reference, Stretch
 from gc_core.window.stretches import stretches_of
 from gc_core.window.view import WindowView, Zone
 
-_STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
+"""Kinds of items that stand for what left."""
 
 
 @attrs.frozen(eq=False)
@@ -32,19 +33,24 @@ class NamedStretches:
 
     @_stand_ins.default
     def _found(self) -> tuple[tuple[int, Unit], ...]:
-        return tuple((place, unit) for place, unit in enumerate(self._view.units) if unit.items[0].kind in _STAND_INS)
+        return tuple((place, unit) for place, unit in enumerate(self._view.units) if unit.items[0].kind in STAND_INS)
 
     def beside(self, leaving: Container[int] = ()) -> tuple[Stretch, ...]:
-        """Return what is named by references other than those of the ``leaving`` units."""
-        stays = (
-            stretch
-            for place, unit in self._stand_ins
-            if not self._totals.gone[place] and unit.number not in leaving
-            for item in unit.items
-            if item.reference is not None
-            for stretch in item.reference.stretches
-        )
-        return (*stays, *(stretch for stretches in self.planned.values() for stretch in stretches))
+        """Return what a notice need not name: what references that stay name, except those of the ``leaving`` units."""
+        stand_ins = (unit for place, unit in self._stand_ins if not self._totals.gone[place])
+        return self._of(unit for unit in stand_ins if unit.number not in leaving)
+
+    def beside_summary(self, leaving: Container[int]) -> tuple[Stretch, ...]:
+        """
+        Return what a summary that covers the ``leaving`` units need not name: also what references named that leave
+        otherwise, because a notice takes their place.
+        """
+        return self._of(unit for _, unit in self._stand_ins if unit.number not in leaving)
+
+    def _of(self, units: Iterable[Unit]) -> tuple[Stretch, ...]:
+        references = (item.reference for unit in units for item in unit.items if item.reference is not None)
+        named = (stretch for reference in references for stretch in reference.stretches)
+        return (*named, *(stretch for stretches in self.planned.values() for stretch in stretches))
 
     def from_request(self, reference: Reference, first: Unit, elsewhere: Sequence[Stretch]) -> Reference:
         """
@@ -56,7 +62,7 @@ class NamedStretches:
         if before is None or before.turn != first.turn or self._view.zone(before) is Zone.HELD:
             return reference
         begun, *others = reference.stretches or (None,)
-        named = stretches_of(before.items, elsewhere)
-        if begun is None or begun.first != first.items[0].id or not named:
+        named = stretches_of((*before.items, first.items[0]), elsewhere)
+        if begun is None or begun.first != first.items[0].id or len(named) != 1:
             return reference
         return attrs.evolve(reference, parts=(attrs.evolve(begun, first=named[0].first), *others))

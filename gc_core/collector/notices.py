@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from gc_core.collector.named_stretches import NamedStretches
+from gc_core.collector.named_stretches import STAND_INS, NamedStretches
 from gc_core.collector.quotes import Quotes
 from gc_core.collector.traces import Notice, Traces
 from gc_core.values.items import Unit
@@ -47,14 +47,14 @@ class _Group:
     Attributes:
         units: The units that it covers.
         run: Those between which nothing stays; of several merged lines all of them.
-        most: The tokens above which it says less.
+        price: Its tokens without the units between which something stays.
         heard: Units that another line names, and in which users laid something down that it may quote.
 
     """
 
     units: tuple[Unit, ...]
     run: tuple[Unit, ...]
-    most: int
+    price: int
     heard: tuple[Unit, ...] = ()
 
 
@@ -82,6 +82,10 @@ class Notices:
             return lines
         return [attrs.evolve(line, tokens=tokens) if line is runs[-1] else line for line in lines]
 
+    def cost_of(self, units: Sequence[Unit]) -> int:
+        """Return the tokens of one notice for all these units."""
+        return self._traces.spanning(units, self._named.beside({unit.number for unit in units}))[1]
+
     def written(self, lines: Sequence[Line], merged: Sequence[Line]) -> list[Notice]:
         """
         Return a notice for the ``merged`` lines, and one for each other run that is worth it, without quotes. It covers
@@ -89,10 +93,14 @@ class Notices:
         """
         elsewhere = self._named.beside()
         groups = self._grouped(lines, merged)
+        staying = sum(line.tokens for line in lines if not line.is_run and line not in set(merged))
+        room = self._cap - staying - sum(group.price for group in groups)
         notices: list[Notice] = []
         for place, group in enumerate(groups, start=1):
-            later = (stretch for after in groups[place:] for stretch in _stretches(after.run, elsewhere))
-            notice = self._notice(group, (*elsewhere, *later))
+            named = (*elsewhere, *_inherited(group.units))
+            later = (stretch for after in groups[place:] for stretch in _stretches(after.run, named))
+            notice = self._notice(group, (*elsewhere, *later), room)
+            room -= notice.tokens - group.price
             elsewhere += notice.reference.stretches
             notices.append(notice)
         return notices
@@ -101,17 +109,16 @@ class Notices:
         together = set(merged)
         singles: list[_Group] = []
         in_front, silent = tuple[Unit, ...](), tuple[Unit, ...]()
-        free = self._cap - sum(line.tokens for line in lines if line not in together)
         for line in lines:
             if line in together:
                 in_front, silent = (*in_front, *silent, *line.units), ()
             elif line.is_run and line.tokens:
-                most = line.tokens + max(0, free) if silent else self._cap
-                singles.append(_Group(units=(*silent, *line.units), run=line.units, most=most))
+                singles.append(_Group(units=(*silent, *line.units), run=line.units, price=line.tokens))
                 silent = ()
             elif line.is_run:
                 silent += line.units
-        front = [_Group(units=in_front, run=all_units(merged), most=self._cap)] if merged else []
+        run = all_units(merged)
+        front = [_Group(units=in_front, run=run, price=self.cost_of(run))] if merged else []
         return self._with_rest([*front, *singles], silent) if silent else [*front, *singles]
 
     def _with_rest(self, groups: list[_Group], rest: tuple[Unit, ...]) -> list[_Group]:
@@ -127,11 +134,12 @@ class Notices:
         """Return whether content is among these units that no line names."""
         return bool(_stretches((unit for unit in units if not is_resent(unit)), self._named.beside()))
 
-    def _notice(self, group: _Group, elsewhere: tuple[Stretch, ...]) -> Notice:
+    def _notice(self, group: _Group, elsewhere: tuple[Stretch, ...], room: int) -> Notice:
         reference, tokens = self._traces.spanning(group.units, elsewhere)
-        if tokens > group.most:
-            reference, tokens = self._traces.fitted(reference, group.most)
-        if tokens > group.most and len(group.units) > len(group.run):
+        most = min(self._cap, group.price + max(0, room))
+        if tokens > most:
+            reference, tokens = self._traces.fitted(reference, most)
+        if tokens > max(most, group.price):
             reference = attrs.evolve(reference, calls=())
             tokens = self._traces.tokens(reference)
         return Notice(
@@ -151,6 +159,14 @@ def all_units(lines: Iterable[Line]) -> tuple[Unit, ...]:
 def is_resent(unit: Unit) -> bool:
     """Return whether the unit's content is there in a newer version, or comes."""
     return unit.items[0].source in _RESENT_SOURCES and all(item.source in _RESENT_SOURCES for item in unit.items)
+
+
+def _inherited(units: Iterable[Unit]) -> Iterator[Stretch]:
+    """Yield what references among these units name: whoever takes their place names it all."""
+    for unit in units:
+        for item in unit.items:
+            if item.reference is not None and item.kind in STAND_INS:
+                yield from item.reference.stretches
 
 
 def _stretches(units: Iterable[Unit], elsewhere: Sequence[Stretch]) -> tuple[Stretch, ...]:

@@ -153,7 +153,7 @@ class Cuts:
             return ()
         for count in range(max(least, _FEWEST), len(able)):
             merged = tuple(able[:count])
-            tokens = self._traces.spanning(all_units(merged))[1]
+            tokens = self._writer.cost_of(all_units(merged))
             if total - sum(line.tokens for line in merged) + tokens <= self._cap:
                 return merged
         return tuple(able)

@@ -225,7 +225,7 @@ class Summaries:
             return None
         leaving = {unit.number for unit in both}
         said = self._quotes.chosen(self._quotes.rules_of(both), leaving=leaving)
-        elsewhere = self._named.beside(leaving)
+        elsewhere = self._named.beside_summary(leaving)
         reference = self._named.from_request(self._traces.spanning(both, elsewhere)[0], both[0], elsewhere)
         reference = attrs.evolve(reference, said=said)
         allowed += self._quotes.total(said)

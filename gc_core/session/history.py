@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gc_core.storage.search.sharing import Sharing
 
 _ID = re.compile(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b", re.ASCII)
+_IDS = re.compile(rf"{_ID.pattern}(?:, {_ID.pattern}){{0,99}}", re.ASCII)
 _RANGE = re.compile(re.escape(logs.FILE_NAME) + r":(\d{1,18})-(\d{1,18})")
 
 
@@ -130,10 +131,11 @@ class History:
         """Return the items that a reference names, with their records. Raises SourceError if there are none."""
         if not isinstance(item, str):
             raise SourceError(f"item = {item!r}: expected a reference as text")
-        named, place = _ID.search(item[item.rfind("[gc:") + 1 :]), _RANGE.search(item)
+        named, place = _IDS.search(item[item.rfind("[gc:") + 1 :]), _RANGE.search(item)
         found: list[tuple[str, ByteRange, LogRecord]] = []
         if named is not None:
-            found = self._of_items(int(named.group(1)), int(named.group(2) or named.group(1)))
+            for first, last in _ID.findall(named.group()):
+                found += self._of_items(int(first), int(last or first))
         elif place is not None:
             found = self._of_bytes(int(place.group(1)), int(place.group(2)))
         if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
 import attrs
 
@@ -62,16 +63,9 @@ class Stretch:
     first_turn: int
     last_turn: int
 
-    def text(self, form: str) -> str:
-        """Return the turns, and how the model recalls the items."""
-        ids = self.first if self.first == self.last else f"{self.first}-{self.last}"
-        return f"{self.turns()}, {form.replace(PLAIN, ids)}"
-
-    def turns(self) -> str:
-        """Return the turns in words."""
-        if self.first_turn == self.last_turn:
-            return f"turn {self.first_turn}"
-        return f"turns {self.first_turn}-{self.last_turn}"
+    def ids(self) -> str:
+        """Return the ids, as they are recalled."""
+        return self.first if self.first == self.last else f"{self.first}-{self.last}"
 
 
 @attrs.frozen(kw_only=True)
@@ -137,15 +131,14 @@ class Reference:
 
     def summary_text(self, label: str, body: str) -> str:
         """Return a summary as the model reads it: a heading, its text, and how to get the originals back."""
-        turns = ", ".join(stretch.turns() for stretch in self.stretches)
-        of = f' of="{turns}"' if self.recalls and turns else ""
+        of = f' of="{_turns(self.stretches)}"' if self.recalls and self.stretches else ""
         opening = f'<summary name="{label}"{of}>\nAn account of what was said and done; no instructions.'
         told, said = body if self.recalls else without_references(body), escaped(self._said())
         return sealed(f"{opening}\n{told}\n{self._line(f': {said}' if said else '')}\n</summary>")
 
     def _line(self, about: str = "") -> str:
-        named = ", ".join(stretch.text(self.form) for stretch in self.stretches)
-        where = f": {named}" if self.recalls and named else ""
+        ids = self._named(", ".join(stretch.ids() for stretch in self.stretches))
+        where = f": {_turns(self.stretches)}, {ids}" if self.recalls and self.stretches else ""
         return f"[gc: {self.tokens:,} tokens left out here{where}{about}{self._where()}]"
 
     def _hints(self) -> tuple[str, ...]:
@@ -167,6 +160,18 @@ class Reference:
 
     def _named(self, ids: str) -> str:
         return self.form.replace(PLAIN, ids)
+
+
+def _turns(stretches: Iterable[Stretch]) -> str:
+    """Return the turns of these stretches in words, each once."""
+    runs: list[tuple[int, int]] = []
+    for each in stretches:
+        if runs and each.first_turn <= runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], max(runs[-1][1], each.last_turn)
+        else:
+            runs.append((each.first_turn, each.last_turn))
+    told = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return f"turn {told}" if told.isdigit() else f"turns {told}"
 
 
 _FORM = regex(r"[\w .:/@=-]{0,60}\{id\}[\w .:/@=-]{0,60}", re.ASCII)

@@ -14,18 +14,30 @@ def stretches_of(items: Iterable[Item], elsewhere: Sequence[Stretch] = ()) -> tu
     Return the stretches from the first to the last of these items, in order, without and around those named
     ``elsewhere``. A stretch may contain what stays: when that leaves, it is named already.
     """
-    others = sorted((number_of(each.first), number_of(each.last)) for each in elsewhere)
+    others = _apart(elsewhere)
     starts = [first for first, _ in others]
     found: list[Stretch] = []
     for stretch in sorted(_named(items), key=lambda each: number_of(each.first)):
         before = bisect_right(starts, number_of(stretch.first))
-        if before and number_of(stretch.last) <= others[before - 1][1]:
+        ends = others[before - 1][1] if before else 0
+        if number_of(stretch.last) <= max(ends, number_of(found[-1].last) if found else 0):
             continue
         if found and bisect_right(starts, number_of(found[-1].last)) == before:
             found[-1] = _joined(found[-1], stretch)
         else:
             found.append(stretch)
     return tuple(found)
+
+
+def _apart(stretches: Iterable[Stretch]) -> list[tuple[int, int]]:
+    """Return the first and last numbers of stretches, in order, without those inside others."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted((number_of(each.first), number_of(each.last)) for each in stretches):
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(last, found[-1][1])
+        else:
+            found.append((first, last))
+    return found
 
 
 def _named(items: Iterable[Item]) -> Iterable[Stretch]:

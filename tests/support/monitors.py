@@ -13,6 +13,9 @@ from tests.support.formats import asked, called, came, said, schema_of
 
 _LINE = re.compile(r"\[gc: [\d,]+ tokens left out here: (turns? [^:;#\]]*)")
 _IDS = re.compile(r"\bi(\d+)(?:-i(\d+))?\b")
+A_LINE = 30
+"""Tokens of a line: what is smaller than one leaves without."""
+
 _GIVEN = {"enrichment", "task_state"}
 
 
@@ -87,7 +90,8 @@ class Naming:
             assert last < again, f"i{again} is named again: {(first, last)} in {ranges}"
         lost = [int(key[1:]) for key in gone if self._known[key].kind is not ItemKind.THINKING]  # it leaves by itself
         unnamed = [number for number in lost if not any(first <= number <= last for first, last in ranges)]
-        assert not unnamed, f"nothing names {unnamed[:8]} ({len(unnamed)} of {len(lost)}): {ranges}"
+        tokens = sum(self._known[f"i{number}"].original_tokens for number in unnamed)
+        assert tokens < A_LINE, f"nothing names {unnamed[:8]} ({len(unnamed)} of {len(lost)}): {ranges}"
         turns = {item.id for item in self.session.items() if item.kind is ItemKind.USER_TEXT}  # a summary names it too
         stays = [key for ends in ranges for key in (f"i{ends[0]}", f"i{ends[1]}") if key in here - turns]
         assert not stays, f"{stays} are named and have not left: {ranges}"

@@ -26,7 +26,7 @@ _QUERY_CHARS = 1_000
 _REFERENCE_CHARS = 300
 _NAMED = 5  # items of each kind that the status names
 
-_ID = regex(r"\bi(\d{1,18})(?:-i(\d{1,18}))?\b(@[0-9a-f]{6}\b)?", re.ASCII)
+_ID = regex(r"\bi\d{1,18}(?:-i\d{1,18})?\b(?:, i\d{1,18}(?:-i\d{1,18})?\b){0,99}(?:@[0-9a-f]{6}\b)?", re.ASCII)
 
 
 class Past(Protocol):

@@ -34,7 +34,7 @@ from gc_core.task.sentence_models import FOLDER, LARGEST, LinearModel
 BITS: Final = 18
 WORD_BITS: Final = 16
 STRENGTH: Final = 1.0
-THRESHOLDS: Final = (0.0, 2.0, 0.75)
+THRESHOLDS: Final = (0.0, 2.25, 0.75)
 """
 The log-odds above which a sentence replaces or withdraws another one, chosen on parts that were left out. A rule that
 is dropped wrongly costs more than one that stays beside its newer version, which is shown too; that one was withdrawn

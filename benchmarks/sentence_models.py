@@ -40,7 +40,7 @@ FORMS: Final = {
 }
 
 COUNTS: Final = {
-    "pair": 0.5, "en_second": 0.5, "world_second": 0.5, "direct": 8.0, "plain": 8.0, "history": 2.0, "register": 2.0,
+    "pair": 0.5, "en_second": 0.5, "world_second": 0.5, "direct": 3.0, "plain": 3.0, "history": 2.0, "register": 2.0,
 }  # fmt: skip
 """
 How much some messages count, by kind or part: near misses of each other, which users rarely put so, less; what is said
@@ -173,7 +173,7 @@ def decisions() -> Iterator[Example]:
 
 
 TASKS: Final = (
-    Task(name="rules", examples=rules, bits=21, strength=1.0, threshold=-0.9),
+    Task(name="rules", examples=rules, bits=21, strength=1.0, threshold=-0.85),
     Task(name="forms", examples=forms, bits=16, strength=0.5),
     Task(name="decisions", examples=decisions, bits=18, strength=2.0, threshold=-0.9),
 )

@@ -107,7 +107,7 @@ RULES_LIKE_NEWS = [
 
 
 def test_what_is_the_case_is_hardly_ever_taken_for_what_happened():
-    assert share(stated([text]) for text in RULES_LIKE_NEWS) >= 0.9
+    assert share(stated([text]) for text in RULES_LIKE_NEWS) >= 0.8
 
 
 QUESTIONS = [

@@ -127,10 +127,12 @@ class Quotes:
 
     def _changes(self, sentence: str, said: Iterable[str]) -> bool:
         """Return whether a sentence changes a rule among those; then it is quoted as surely as any."""
+        if self._margin(sentence) > 0:
+            return self._margin(sentence) == math.inf
         from gc_core.collector.laid_down import changes_one
 
-        earlier = [each for each in said if each != sentence and self._is_rule(each)]
-        changes = bool(earlier) and not self._is_rule(sentence) and changes_one(sentence, earlier)
+        earlier = [each for each in said if self._is_rule(each)]
+        changes = bool(earlier) and changes_one(sentence, earlier)
         if changes:
             self._margins[sentence] = math.inf
         return changes

@@ -13,12 +13,17 @@ import attrs
 
 from gc_core.task.sentence_features import DENSE_RUN, NAME, NUMBER, STEM, Reading, hash_of
 from gc_core.task.sentence_models import weight_of_word
+from gc_core.values.patterns import regex
 
 TELLING = 0.1
 """The weight from which a stem says what a sentence is about."""
 
 _WEIGHED = 6
 """The letters of a word by which it is weighed: "commit" and "comment" have one stem, and say different things."""
+
+_AMOUNT = regex(rf"(?<![\w.]){NUMBER.pattern}")
+_CALLED = regex(rf"{NAME.pattern}|(?<!\w)[^\W\d_]{{1,40}}\d{{1,9}}(?!\w)")
+"""A name in code, or a word with a number: "part17" is another thing than "part18", and no other amount of it."""
 
 _PLACEHOLDERS = frozenset({"⌘", "0"})
 
@@ -79,7 +84,7 @@ def stems_of(reading: Reading) -> Iterator[tuple[str, str]]:
     for token in reading.tokens:
         if token not in _PLACEHOLDERS and token[0].isalnum() and not DENSE_RUN.match(token):
             yield f"={token[:STEM]}", f"={token[:_WEIGHED]}"
-    yield from ((f"#{found[0]}", f"#{found[0]}") for found in NUMBER.finditer(reading.text))
-    yield from ((f"`{found[0].strip('`')}",) * 2 for found in NAME.finditer(reading.text))
+    yield from ((f"#{found[0]}",) * 2 for found in _AMOUNT.finditer(reading.text))
+    yield from ((f"`{found[0].strip('`')}",) * 2 for found in _CALLED.finditer(reading.text))
     for run in DENSE_RUN.findall(reading.text):
         yield from ((f"={run[at : at + 2]}",) * 2 for at in range(len(run) - 1))

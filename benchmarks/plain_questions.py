@@ -122,12 +122,12 @@ def shown(items: Sequence[Item]) -> str:
     return "\n".join(item.text for item in items)
 
 
-def asked(session: GCSession, case: Case, directory: Path) -> Outcome:
-    """The outcome of a question in a branch of the chat."""
+def asked(session: GCSession, case: Case, directory: Path) -> Outcome | None:
+    """The outcome of a question in a branch of the chat; None if the window still shows the answer, as a quote may."""
     with session.fork(directory) as branch:
         say(branch, case.lately)
         if case.wanted and case.answer in shown(branch.items()):
-            raise ValueError(f"{case.id}: the window still shows {case.answer!r}")
+            return None
         before = recalled(branch)
         branch.append({"role": "user", "content": case.question})
         seconds = looked(branch)
@@ -150,8 +150,9 @@ def outcomes(language: str, *, half: str = "", expand: bool = True) -> Iterator[
     with tempfile.TemporaryDirectory() as folder, GCSession(config, directory=Path(folder) / "chat") as session:
         say(session, list(itertools.chain.from_iterable(chat(language))))
         for case in cases(language):
-            if half in ("", case.half):
-                yield asked(session, case, Path(folder) / case.id)
+            found = asked(session, case, Path(folder) / case.id) if half in ("", case.half) else None
+            if found is not None:
+                yield found
 
 
 def print_half(found: Sequence[Outcome], half: str) -> None:

@@ -2,7 +2,6 @@
 What a later sentence does to an earlier rule: in labelled cases that the model has not seen, and for any sentences.
 """
 
-import json
 from pathlib import Path
 
 import pytest

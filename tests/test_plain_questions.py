@@ -8,7 +8,7 @@ from gc_core.session.recall_suggestions import auto_expand, suggest_recall
 from tests.support.inside import counter_of
 from tests.support.say import answer, lines, rendered, small, user
 
-WIFI = "The wifi in the guest house is called Birdsong, and its password is larkspur-88."
+WIFI = "My sister found out yesterday that the wifi password of the guest house was larkspur-88."
 QUESTION = "What was the wifi password for the guest house again?"
 
 
@@ -43,8 +43,8 @@ def test_the_item_with_most_of_the_questions_words_comes_back(session):
     assert WIFI not in rendered(session)
     found, reply = ask(session, QUESTION)
     assert session.recall(found.item) == WIFI
-    assert found.names == ("wifi", "guest", "house", "password")
-    assert found.reason == "the user asks for wifi, guest, house, password"
+    assert found.names == ("wifi", "password", "guest", "house")
+    assert found.reason == "the user asks for wifi, password, guest, house"
     assert found.tokens == counter_of(session).count(WIFI)
     assert session.recall(reply.item) == "Noted."
 

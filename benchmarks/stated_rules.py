@@ -216,22 +216,17 @@ def print_wordings(half: str) -> None:
 
 
 def print_pairs(half: str) -> None:
-    """How many statements replace or take back the earlier one, and leave one about another thing alone."""
-    replaced, kept, withdrawn = [], [], []
-    for row in rows(half):
-        if row["id"][0] == "s":
-            entries = stated([row["old"]["text"], row["new"]["text"]])
-            old, new = (is_known(row[which]["marker"], entries) for which in ("old", "new"))
-            replaced.append(new and not old)
-        if row["id"][0] == "p":
-            entries = stated([row["first"]["text"], row["second"]["text"]])
-            kept.append(all(is_known(row[which]["marker"], entries) for which in ("first", "second")))
-        if row["id"][0] == "w":
-            withdrawn.append(not stated([row["old"]["text"], row["new"]["text"]]))
-    if withdrawn:
-        print(f"{half:8} {sum(withdrawn)} of {len(withdrawn)} taken back")
-    if replaced or kept:
-        print(f"{half:8} {sum(replaced)} of {len(replaced)} replaced, {sum(kept)} of {len(kept)} left alone")
+    """Of the statements that are known: how many a later one replaces, withdraws, or leaves alone."""
+    print(f"{half:8} {_changed(half, 's', 'old', 'new')} replaced, {_changed(half, 'w', 'old', 'new')} withdrawn, "
+          f"{_changed(half, 'p', 'first', 'second')} changed by one about another thing")  # fmt: skip
+
+
+def _changed(half: str, letter: str, earlier: str, later: str) -> str:
+    """How many earlier statements are no longer in force after the later one, of those that are known."""
+    own = [row for row in rows(half) if row["id"][0] == letter]
+    known = [row for row in own if is_known(row[earlier]["marker"], stated([row[earlier]["text"]]))]
+    both = ((row[earlier]["marker"], stated([row[earlier]["text"], row[later]["text"]])) for row in known)
+    return f"{sum(not is_known(marker, entries) for marker, entries in both)} of {len(known)}"
 
 
 def print_standing(

@@ -1,6 +1,7 @@
 """What holds for a run of all tests."""
 
 import gc
+import logging
 import os
 import tempfile
 
@@ -31,6 +32,17 @@ def pytest_collection():
         gc.freeze()
         gc.set_threshold(20_000)
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol():
+    """A command that is run in a test's process sets what is logged; the next test finds it as it was."""
+    own = logging.getLogger("gc_core")
+    level = own.level
+    try:
+        return (yield)
+    finally:
+        own.setLevel(level)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.stated_rules import rows
+from benchmarks.stated_rules import rows, stated
 from gc_core.task.changes import MOST_COMPARED, Effect, change_by, features_of, pairs_of
 from gc_core.task.meaning import meaning_of, words_of
 
@@ -65,3 +65,22 @@ def test_the_words_that_every_sentence_has_say_nothing_about_it():
 
 def test_blanks_without_end_are_read():
     assert words_of(" " * 2_000) == frozenset()
+
+
+def in_force(pairs, letter):
+    """For each earlier statement that is known by itself, whether it is still in force after the later one."""
+    known = [(old, new) for kind, old, new in pairs if kind == letter and stated([old])]
+    return [set(stated([old])) <= set(stated([old, new])) for old, new in known]
+
+
+def test_of_what_is_withdrawn_seven_of_ten_are_no_longer_in_force(pairs):
+    assert share(in_force(pairs, "w")) <= 0.3
+
+
+def test_of_what_is_replaced_two_of_five_are_no_longer_in_force(pairs):
+    """In doubt both stay: the later one is shown last."""
+    assert share(in_force(pairs, "s")) <= 0.65
+
+
+def test_a_similar_rule_about_another_thing_changes_hardly_any(pairs):
+    assert share(in_force(pairs, "p")) >= 0.95

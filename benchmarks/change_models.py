@@ -119,7 +119,7 @@ def _older(file: str) -> Iterator[Case]:
     """Yield the pairs of an older set: by themselves, and among other rules of the language."""
     lot = random.Random(file)  # noqa: S311 - no secret hangs on it
     rows = [json.loads(line) for line in (DATA / file).read_text("utf-8").splitlines()]
-    said = {row.get("language"): [] for row in rows}
+    said: dict[str | None, list[str]] = {row.get("language"): [] for row in rows}
     for row in rows:
         if row["id"][0] == "r":
             said[row.get("language")].append(row["text"])

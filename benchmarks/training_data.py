@@ -28,7 +28,7 @@ SOURCE: Final = DATA / "weights_learned_from.txt"
 def digest() -> str:
     """Return the SHA-256 of the messages, their features and the trainers, in hexadecimal digits."""
     messages = [DATA / name for name in (*RULES, *DECISIONS, CHANGES)]
-    features = [Path(module.__file__) for module in (sentence_features, meaning, changes)]
+    features = [Path(str(module.__file__)) for module in (sentence_features, meaning, changes)]
     trainers = [Path(__file__).with_name(name) for name in ("sentence_models.py", "change_models.py")]
     read = [*messages, *features, *trainers]
     return hashlib.sha256(b"".join(path.read_bytes() for path in read)).hexdigest()

@@ -13,7 +13,7 @@ from tests.support.checker import complaints
 from tests.support.histories import FORMATS, SPEAKERS, Reply
 
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
-TURNS = 60
+TURNS = 30
 BUDGET = 3_500
 RULES = {
     2: "Never mention Acme to a customer.",

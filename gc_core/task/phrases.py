@@ -1,5 +1,5 @@
 """
-Phrases by which corrections, reasons, errors and their resolutions are recognised, derived from recorded sessions.
+Phrases by which reasons, errors and their resolutions are recognised, derived from recorded sessions.
 
 Every pattern consists of fixed words and bounded repeats, and is applied to single sentences, so all of it is linear.
 """
@@ -30,48 +30,6 @@ def words_of(*languages: str, dense: str = "") -> re.Pattern[str]:
     every = rf"(?<![\w'-])(?:{spaced})(?![\w'-])" + (f"|{dense}" if dense else "")
     return regex(every, re.IGNORECASE)
 
-
-LASTING: Final = words_of(
-    "from (?:now|today) on|starting (?:now|today)|henceforth|any ?more|no longer|ab (?:sofort|jetzt|heute)|künftig",
-    r"désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|a partir de (?:ahora|hoy|agora|hoje)|d'ora in poi"
-    "|da oggi in poi|daqui em diante|voortaan|vanaf (?:nu|vandaag)|od (?:teraz|dziś|dzisiaj)|отныне|впредь"
-    "|с (?:сегодняшнего дня|этого момента)|bundan (?:sonra|böyle)|bugünden itibaren",
-    dense="从现在起|从今天起|今后|以后|今後|これから|これからは|앞으로|이제부터|오늘부터",
-)
-"""It applies from this moment on."""
-
-CORRECTS: Final = regex(
-    r"^\W*(?:(?:hm+|oh|ah)\W+)?(?:(?:no )?(?:no|nope|nein|nö|ne|non|não|nie|nee|нет|hayır)\s*[,.;:—–-]|not quite|wrong"
-    r"|correction"
-    r"|actually|change of plans?|sorry, i|look closer|again:|falsch|eigentlich|pas tout à fait|en fait|en realidad"
-    r"|in realtà"
-    r"|na verdade|eigenlijk|właściwie|на самом деле|aslında)"
-    r"(?!\W*(?:i|we|ich|wir|je|yo|io|eu|ik|я|ben)(?:'ve|'m|'d| haven't| have| didn't| don't| am| was| can't| habe|"
-    r" hab|\b))"
-    r"|\b(?:i (?:meant|was (?:talking|referring|speaking|unclear)|said|mean)|you(?:'re| are)? (?:\w+ )?(?:mixed"
-    r"|mixing|confus\w{2,4}"
-    r"|misread|misunderst\w{2,4}|got (?:that|it) wrong|had it)|that(?:'s| is|'s not| isn't) (?:the wrong|not (?:how"
-    r"|what|the)|wrong|how)"
-    r"|isn't (?:how|what) we|whatever the \w+ (?:says|claims)|change of plans?|on second thought|scrap|forget (?:the"
-    r"|what)"
-    r"|not \w+ but|and not|instead|new rule|that was about|got (?:cut|changed|moved|raised|lowered))\b"
-    r"|\b(?:ich meinte|meinte ich|ich sprach|verwechsel\w{1,3}|stimmt (?:so )?nicht|nicht ganz|sondern"
-    r"|statt(?:dessen)?"
-    r"|je (?:parlais|voulais dire|disais)|tu confonds|vous confondez|c'est faux|et pas|pas le bon"
-    r"|dije|quise decir|me refería|hablaba|te (?:equivoc|confund)\w{1,6}|en lugar de|en vez de|y no"
-    r"|intendevo|volevo dire|parlavo|hai capito male|hai confuso|ti sbagli|invece|e non"
-    r"|(?:eu )?quis dizer|eu falei|falava|enganaste|você confundiu|te enganaste|está errado|em vez de|e não"
-    r"|ik bedoelde|ik had het over|je haalt|je vergist|klopt niet|in plaats van|en niet"
-    r"|chodziło mi|miał(?:em|am) na myśli|mówił(?:em|am) o|mylisz|pomyli\w{2,5}|a nie|zamiast"
-    r"|я (?:имел[а]? в виду|говорил[а]? про|говорил[а]? о)|ты (?:пере)?путал\w{0,3}|ты перепутал\w?|вы перепутали"
-    r"|неверно|а не|вместо"
-    r"|kastettim|kastetmiştim|bahsediyordum|demek istedi\w{1,3}|karıştır\w{2,8}|yanlış|değil|yerine)\b"
-    r"|^不对|^不是|^错了|搞混|搞错|我(?:说的|指的)是|而不是|改成|改到|^逆です|違います|違って|間違|ではなく(?:て)?"
-    r"|じゃなく"
-    r"|という意味|^아니(?:요|오)|틀렸|헷갈|말한 (?:건|것은)|말고|아니라",
-    re.IGNORECASE,
-)
-"""It corrects something."""
 
 BECAUSE: Final = words_of(
     "because|since|so (?:i|we)|as (?:it|the|they|there|this|we)|so that|due to|owing to|on account of|given(?:"
@@ -116,11 +74,6 @@ def straight(sentence: str) -> str:
 def asks(sentence: str) -> bool:
     """Return whether a sentence is a question."""
     return sentence.rstrip("\"'”*_) ").endswith(("?", "？", "؟"))
-
-
-def corrects(sentence: str) -> bool:
-    """Return whether a sentence may retract something."""
-    return not asks(sentence) and _CORRECTING.search(sentence) is not None
 
 
 def says_why(sentence: str) -> bool:
@@ -200,11 +153,6 @@ _FAILURE_STEMS = (
 )
 _SUCCESS_STEMS = ("pass", "work", "fixed", "resolved", "solved", "succe", "compile", "clean", "green", "no more")
 
-_CORRECTING = _any(
-    "forget", "ignore", "drop", "scrap", "disregard", "discard", "lift", "never ?mind", "scratch", "no longer",
-    "any ?more", "may", "can now", "feel free", "(?:is|it's) (?:fine|ok)", "allowed", "do(?:es not|esn't) apply",
-    "go ahead", "actually", "(?:is|are) now", "correction", "on second thought", "instead",
-)  # fmt: skip
 _WHY = _any(
     "because", "so that", "since", "due to", "the reason", "in order to", "this avoids", "that avoids", "to avoid",
     "this way", "that way", "this keeps", "otherwise", "which means", "therefore", "given (?:that|this)", "this means",

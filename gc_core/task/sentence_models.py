@@ -1,7 +1,7 @@
 """
 How likely a sentence is a rule or a decision, in which form, and what it changes: linear models over hashed features.
 
-Their weights are data, one byte each, learned from labelled messages by ``python -m benchmarks.sentence_models``. A
+Their weights are data, one byte each, learned from labelled messages by ``make sentence-models``. A
 sentence costs two to three hundred look-ups.
 """
 

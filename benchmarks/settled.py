@@ -4,7 +4,8 @@ What of recorded messages is taken for a rule or a decision, and what of written
 Each set was committed before the first weights that it judged. Of recorded messages only places and hashes are kept:
 
 - ``recorded_rules_second.jsonl``, ``recorded_decisions_second.jsonl``: 343 messages of users and 500 of assistants,
-  drawn from the recorded sessions and labelled by one reader.
+  drawn from the recorded sessions and labelled by one reader. The last thresholds were chosen with the users' figures
+  in sight.
 - ``user_histories_second.jsonl``: 500 messages as users sent them to coding agents and assistants in 81 public
   histories, each rewritten about another subject by a hand that had not read the code, and labelled by two readers.
   What one of them alone took for a rule is doubtful.

@@ -70,7 +70,7 @@ def test_what_lays_nothing_down_is_mostly_left_out(kind, most):
 
 def test_what_lays_something_down_is_not_left_out_with_it():
     texts = [row["text"] for row in SENTENCES if row["kind"] == "rule"]
-    assert share(stated([text]) for text in texts) >= 0.92
+    assert share(stated([text]) for text in texts) >= 0.94
 
 
 NEWS = [
@@ -119,8 +119,9 @@ QUESTIONS = [
 ]
 
 
-def test_a_question_is_hardly_ever_a_rule_and_needs_no_mark():
-    assert share(stated([text]) for text in QUESTIONS) <= 0.2
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_a_question_is_no_rule_and_needs_no_mark(text):
+    assert stated([text]) == []
 
 
 @pytest.mark.parametrize("text", ["What lives in vendor stays untouched.", "Whoever breaks the tests mends them."])

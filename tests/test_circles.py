@@ -44,9 +44,9 @@ def played(rounds, *, guard="raise", window=6_000, begins=None, look=lambda *_: 
                 session.pre_send()
             except RereadLoopError:
                 return told, place
+            look(session, place)
             if begins is not None and told and told[-1][0] >= begins:
                 break
-            look(session, place)
             session.post_turn(each.message)
     return told, None
 

@@ -1,5 +1,6 @@
 """Plugins are found by entry point and called in isolation: what one does wrong is kept, named, and breaks nothing."""
 
+import importlib.metadata
 import shutil
 import sys
 from pathlib import Path
@@ -92,6 +93,25 @@ def test_an_installed_distribution_is_found_by_its_entry_point(install):
     with GCSession(GCConfig(strategy="good")) as session:
         session.append(user("a"))
         session.pre_send()
+
+
+def test_files_that_an_agent_writes_beside_its_program_do_not_have_the_distributions_read_again(install, monkeypatch):
+    install("gc_third_party", GOOD)
+    read, beside = [], Path(sys.path[0])
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: read.append(1) or ())
+    for number in range(3):
+        (beside / f"note-{number}.md").write_text("Done.")
+        Plugins.discover()
+    assert read == [1]
+
+
+def test_a_distribution_that_comes_or_goes_has_them_read_again(install):
+    install("gc_third_party", GOOD)
+    assert "good" in installed(Plugins.discover())
+    shutil.rmtree(Path(sys.path[0]) / "gc_third_party-1.0.dist-info")
+    assert "good" not in installed(Plugins.discover())
+    install("gc_third_party_later", GOOD)
+    assert "good" in installed(Plugins.discover())
 
 
 @pytest.mark.parametrize("case", BROKEN)

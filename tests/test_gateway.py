@@ -1,9 +1,11 @@
 """The gateway between the vendors' own clients and a provider on loopback that enforces its rules."""
 
+import asyncio
 import contextlib
 import gzip
 import http.client
 import json
+import socket
 import time
 from urllib.parse import urlsplit
 
@@ -12,7 +14,7 @@ import attrs
 import httpx2
 import openai
 import pytest
-from gc_gateway.serving import running
+from gc_gateway.serving import bound, running
 from gc_gateway.settings import Settings
 from gc_gateway.upstream import joined
 from google import genai
@@ -118,7 +120,11 @@ def responses_agent(url, *, stream=False, headers=None, task=TASK, steps=40):
 
 
 def gemini_agent(url, *, stream=False, headers=None, task=TASK, steps=40):
-    client = genai.Client(api_key="key-1", http_options={"base_url": url, "headers": headers or {}})
+    with genai.Client(api_key="key-1", http_options={"base_url": url, "headers": headers or {}}) as client:
+        return asked_of_gemini(client, stream=stream, task=task, steps=steps)
+
+
+def asked_of_gemini(client, *, stream, task, steps):
     declared = {"name": "bash", "description": "Runs.", "parameters_json_schema": SCHEMA}
     config = {"tools": [{"function_declarations": [declared]}], "system_instruction": "You read files."}
     held = [{"role": "user", "parts": [{"text": task}]}]
@@ -493,3 +499,24 @@ def test_an_upstream_that_is_not_there_is_502_in_the_dialects_shape(settings):
 def test_health_is_answered(gateway):
     assert httpx2.get(f"{gateway.url}/healthz", trust_env=False).text == "ok\n"
     assert httpx2.get(f"{gateway.url}/readyz", trust_env=False).status_code == 200
+
+
+# -- connections -------------------------------------------------------------------------------------------------------
+
+
+def test_the_end_of_an_answer_does_not_wait_until_its_beginning_is_acknowledged(settings):
+    assert asyncio.run(nodelay_of_an_accepted_connection(settings))
+
+
+async def nodelay_of_an_accepted_connection(settings):
+    """Whether small packets are sent at once on a connection that asyncio accepts on the gateway's socket."""
+    accepted = asyncio.get_running_loop().create_future()
+    server = await asyncio.start_server(lambda _, writer: accepted.set_result(writer), sock=bound(settings))
+    async with server:
+        _, ours = await asyncio.open_connection(*server.sockets[0].getsockname())
+        theirs = await accepted
+        nodelay = theirs.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        for writer in (ours, theirs):
+            writer.close()
+            await writer.wait_closed()
+    return nodelay

@@ -34,7 +34,7 @@ from gc_core.task.sentence_models import FOLDER, LARGEST, LinearModel
 BITS: Final = 18
 WORD_BITS: Final = 16
 STRENGTH: Final = 1.0
-THRESHOLDS: Final = (0.0, 2.25, 0.75)
+THRESHOLDS: Final = (0.0, 2.35, 0.75)
 """
 The log-odds above which a sentence replaces or withdraws another one, chosen on parts that were left out. A rule that
 is dropped wrongly costs more than one that stays beside its newer version, which is shown too; that one was withdrawn
@@ -52,8 +52,8 @@ AMONG: Final = 3
 
 FOLDS: Final = 5
 
-MOULDS, PARTS = 1_500, 10
-"""The rules of which others of the same mould are made, and the parts that they are in."""
+MOULDS, NUMBERED, PARTS = 1_500, 3_000, 10
+"""The rules of which others of the same mould, or with another number, are made, and the parts that they are in."""
 
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3040-\ud7af]{4,}")
 HALF: Final = 0.5
@@ -161,18 +161,20 @@ def _moulds() -> Iterator[Case]:
     said = [each for one in rules() for each, kind in zip(one.sentences, one.classes, strict=True) if kind == 1]
     lot.shuffle(said)
     telling = [found for each in said for found in LONG_WORD.findall(each) if weight_of(f"={found[:6].lower()}") > HALF]
-    for place, rule in enumerate(said[:MOULDS]):
+    for place, rule in enumerate(said):
         part = f"moulds {place % PARTS}"
+        numbers = list(NUMBER.finditer(rule))
+        if len(numbers) == 1 and numbers[0][0].isdigit() and place < NUMBERED:
+            other = _with(rule, numbers, [str(int(numbers[0][0]) + lot.randint(1, 40))])
+            yield Case(part, "number", other, (rule,), 0, 0, Effect.REPLACES)
+        if place >= MOULDS:
+            continue
         words = [found for found in LONG_WORD.finditer(rule) if weight_of(f"={found[0][:6].lower()}") > HALF]
         if len(words) > 2:  # noqa: PLR2004
             other = _with(rule, words[:1], lot.sample(telling, 1))
             both = _with(rule, [words[0], words[-1]], lot.sample(telling, 2))
             yield Case(part, "mould", other, (rule,), 0, None, Effect.NONE)
             yield Case(part, "mould", both, (rule,), 0, None, Effect.NONE)
-        numbers = list(NUMBER.finditer(rule))
-        if len(numbers) == 1 and numbers[0][0].isdigit():
-            other = _with(rule, numbers, [str(int(numbers[0][0]) + lot.randint(1, 40))])
-            yield Case(part, "number", other, (rule,), 0, 0, Effect.REPLACES)
 
 
 def _with(rule: str, found: Sequence[re.Match[str]], others: Sequence[str]) -> str:

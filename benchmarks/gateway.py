@@ -1,5 +1,5 @@
 """
-What the gateway adds to a request, until its whole answer is there, beside a plain pass-through with the same libraries.
+What the gateway adds to a request until its whole answer is there, beside a plain pass-through of the same libraries.
 
 ``python -m benchmarks.gateway`` (``make bench-gateway``). The gateway is a process of its own; client, pass-through and
 provider are threads of another, on loopback; the provider answers at once. Wall-clock time of five conversations;

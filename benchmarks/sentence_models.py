@@ -173,7 +173,7 @@ def decisions() -> Iterator[Example]:
 
 
 TASKS: Final = (
-    Task(name="rules", examples=rules, bits=21, strength=1.0, threshold=-0.85),
+    Task(name="rules", examples=rules, bits=21, strength=1.0, threshold=-0.75),
     Task(name="forms", examples=forms, bits=16, strength=0.5),
     Task(name="decisions", examples=decisions, bits=18, strength=2.0, threshold=-0.9),
 )

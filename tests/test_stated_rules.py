@@ -70,7 +70,7 @@ def test_what_lays_nothing_down_is_mostly_left_out(kind, most):
 
 def test_what_lays_something_down_is_not_left_out_with_it():
     texts = [row["text"] for row in SENTENCES if row["kind"] == "rule"]
-    assert share(stated([text]) for text in texts) >= 0.94
+    assert share(stated([text]) for text in texts) >= 0.95
 
 
 NEWS = [
@@ -107,7 +107,7 @@ RULES_LIKE_NEWS = [
 
 
 def test_what_is_the_case_is_hardly_ever_taken_for_what_happened():
-    assert share(stated([text]) for text in RULES_LIKE_NEWS) >= 0.8
+    assert share(stated([text]) for text in RULES_LIKE_NEWS) >= 0.9
 
 
 QUESTIONS = [
@@ -188,12 +188,15 @@ def test_a_correction_takes_back_what_it_speaks_of_and_nothing_else():
     assert stated([*others, old, new]) == [*others, new]
 
 
-@pytest.mark.parametrize("half", ["eighth unseen", "eleventh unseen"])
-def test_nine_of_ten_rules_are_in_the_request_after_774_calls(half):
+def test_nine_of_ten_rules_are_in_the_request_after_774_calls():
     require_corpus()
-    found = standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))
+    first, second = (
+        standing(next(sessions_of(half)), "gc_progressive", 32_000, 774, ("concat-entire-336605",))
+        for half in ("eighth unseen", "eleventh unseen")
+    )
+    found = first.plus(second)
     assert found.in_request >= 0.9 * found.rules
-    assert found.else_in_state <= 0.15 * found.in_state
+    assert found.else_in_state <= 0.1 * (found.in_state + found.else_in_state)
 
 
 # --- examples -------------------------------------------------------------------------------------------------------
@@ -226,8 +229,9 @@ RULES = [
 ]
 
 
-def test_a_plain_statement_may_be_a_rule():
-    assert share(stated([text]) == [text] for text in RULES) >= 0.8
+@pytest.mark.parametrize("text", RULES)
+def test_a_plain_statement_may_be_a_rule(text):
+    assert stated([text]) == [text]
 
 
 NO_RULES = [

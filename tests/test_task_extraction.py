@@ -200,10 +200,10 @@ COMPATIBLE = [
 
 def test_most_later_words_of_the_user_supersede_what_they_contradict():
     """The others stay in force beside the earlier ones: the newest is shown last."""
-    assert sum(change_by(new, [old], last=0) is not None for old, new in CONTRADICTED) >= 0.75 * len(CONTRADICTED)
+    assert sum(change_by(new, [old], last=0) is not None for old, new in CONTRADICTED) >= 0.8 * len(CONTRADICTED)
 
 
-@pytest.mark.parametrize(("old", "new"), [*CONTRADICTED[:1], *CONTRADICTED[5:7]])
+@pytest.mark.parametrize(("old", "new"), [*CONTRADICTED[:1], *CONTRADICTED[5:8]])
 def test_a_later_word_of_the_user_supersedes_what_it_contradicts_and_both_references_stay(old, new):
     talk = Talk()
     first = talk.user(old)

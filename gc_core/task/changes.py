@@ -119,6 +119,7 @@ def _features(pair: Pair) -> Iterator[str]:
     yield from _of_share(pair, level)
     yield from _of_order(pair, level)
     yield from _of_ends(pair, level)
+    yield from _of_tokens(pair)
     tokens = pair.new.tokens
     for word in itertools.chain(tokens, map(" ".join, itertools.pairwise(("<", *tokens, ">")))):
         yield f"w{word}"
@@ -176,3 +177,12 @@ def _of_ends(pair: Pair, level: int) -> Iterator[str]:
     yield f"begin alike {min(_MOST, sum(1 for _ in same))} {level}"
     same = itertools.takewhile(lambda both: both[0] == both[1], zip(reversed(new), reversed(old), strict=False))
     yield f"end alike {min(_MOST, sum(1 for _ in same))} {level}"
+
+
+def _of_tokens(pair: Pair) -> Iterator[str]:
+    """Yield how many words each has that the other has not, and whether numbers and names in code are the same."""
+    new, old = frozenset(pair.new.tokens), frozenset(pair.old.tokens)
+    differs, differed = min(_MOST, len(new - old)), min(_MOST, len(old - new))
+    values = f"{bool(pair.new.numbers)} {pair.new.numbers == pair.old.numbers} {pair.new.names == pair.old.names}"
+    yield f"words {differs} {differed} values {values}"
+    yield f"as long {len(pair.new.tokens) == len(pair.old.tokens)} {differs} {differed} values {values}"

@@ -39,6 +39,7 @@ class Meaning:
         weights: The weight of each stem, from 0 to 1.
         told: The stems that say what it is about, without numbers.
         numbers: Its numbers.
+        names: Its names in code.
 
     """
 
@@ -47,6 +48,7 @@ class Meaning:
     weights: dict[str, float] = attrs.field(repr=False)
     told: frozenset[str]
     numbers: frozenset[str]
+    names: frozenset[str]
 
 
 @functools.lru_cache(maxsize=8_192)
@@ -63,6 +65,7 @@ def meaning_of(sentence: str) -> Meaning:
         weights=weights,
         told=frozenset(stem for stem, weight in weights.items() if weight >= TELLING and stem[0] != "#"),
         numbers=frozenset(stem for stem in weights if stem[0] == "#"),
+        names=frozenset(stem for stem in weights if stem[0] == "`"),
     )
 
 

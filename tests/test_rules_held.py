@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gc_core import GCConfig, GCPolicy, GCSession, compact
 from gc_core.providers.rules import check_request
+from tests.support.grids import chequered
 from tests.support.histories import FORMATS, SPEAKERS, Reply
 
 STRATEGIES = ["none", "gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
@@ -93,8 +94,7 @@ def held_before(newest, strategy):
         return sum(holds(session.pre_send().messages, rule) for rule in RULES[:9])
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("strategy", "form"), chequered(STRATEGIES, FORMATS))
 @settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(
     seed=st.integers(0, 10**6), window=st.sampled_from([4_000, 5_000, 6_000, 8_000]), pressure=st.sampled_from([95, 0])
@@ -150,7 +150,7 @@ def test_a_rule_that_was_taken_back_is_quoted_with_what_took_it_back():
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(seed=st.integers(0, 10**6))
 def test_rules_stay_in_a_list_that_is_compacted_again_and_again(strategy, seed):
     rules, said, answers = chat_of(seed)

@@ -1,0 +1,23 @@
+"""Grids of cases of which `make test` runs a part that has every value of each axis, and `make corpus` all the rest."""
+
+import itertools
+
+import pytest
+
+
+def chequered(first, second):
+    """Each value with every other one of the other axis, as on a board; the rest is slow."""
+    return [
+        pytest.param(one, other, marks=[pytest.mark.slow] * ((row + column) % 2))
+        for (row, one), (column, other) in itertools.product(enumerate(first), enumerate(second))
+    ]
+
+
+def every_pair(first, second, third):
+    """Each pair of the first two axes with one value of the third, in turn; the rest is slow."""
+    return [
+        pytest.param(one, other, last, marks=[pytest.mark.slow] * ((row + column) % len(third) != place))
+        for (row, one), (column, other), (place, last) in itertools.product(
+            enumerate(first), enumerate(second), enumerate(third)
+        )
+    ]

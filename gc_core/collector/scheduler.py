@@ -8,7 +8,7 @@ every later call. Prices are multiples of the input price (``gc_core.cache.econo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 import attrs
@@ -148,6 +148,11 @@ class Break:
         return max(0.0, (economics.write - economics.read) * self.rewritten / (economics.read * self.freed))
 
 
+def young_among(triggers: Sequence[Trigger]) -> Young | None:
+    """Return the first trigger of young collections."""
+    return next((trigger for trigger in triggers if isinstance(trigger, Young)), None)
+
+
 @attrs.frozen(kw_only=True)
 class Scheduler:
     """
@@ -254,7 +259,7 @@ class Scheduler:
     @property
     def young(self) -> Young | None:
         """The conditions of a young collection, as the first strategy with such a trigger declares them."""
-        return next(iter(self._declared(Young)), None)
+        return young_among(self.triggers)
 
     def fit(self, moment: Moment) -> int:
         """Return the most tokens that a request may have besides leases, as the budget counts."""

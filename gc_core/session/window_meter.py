@@ -11,7 +11,7 @@ from collections.abc import Callable
 import attrs
 
 from gc_core.cache.economics import Economics, economics_of
-from gc_core.collector.scheduler import GROWTH, OPPORTUNISTIC_REASONS, Break, Moment, Scheduler
+from gc_core.collector.scheduler import GROWTH, OPPORTUNISTIC_REASONS, Break, Moment, Scheduler, young_among
 from gc_core.collector.spend_pacing import UNPACED
 from gc_core.session.declared_triggers import DeclaredTriggers
 from gc_core.session.runtime import Runtime
@@ -168,7 +168,7 @@ class WindowMeter:
         Return what has been consumed since the last collection; nothing if no strategy asks for it.
         O(what is new).
         """
-        young = self.scheduler.young
+        young = young_among(self.declared.active())
         if young is None:
             return ConsumedContent(tokens=0, newest=0)
         steps = max(young.steps, self._runtime.config.preserve_recent_steps)

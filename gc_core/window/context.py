@@ -855,7 +855,7 @@ class Context:
 
 def _is_free(message: Message) -> bool:
     """Return whether its items only have default policies: a message is never split."""
-    return all(item.policy is default_policy(item) and not item.pinned for item in message.items)
+    return all(item.policy is default_policy(item.kind, item.tokens) and not item.pinned for item in message.items)
 
 
 def recounted(message: Message, intake: Intake) -> Message:

@@ -102,6 +102,12 @@ class Arrival:
     repairs: tuple[Repair, ...] = ()
     cursor: Cursor
 
+    @property
+    def has_nothing(self) -> bool:
+        """Whether the window stays as it is."""
+        changes = self.messages or self.left or self.held or self.exchange or self.repairs
+        return not changes and self.joined is None and not self.compacted
+
     def items(self) -> tuple[Item, ...]:
         """Return all items of its messages, including existing ones of a joined message."""
         joined = () if self.joined is None else (self.joined,)
@@ -127,6 +133,8 @@ class Arrival:
 
     def then(self, later: Arrival) -> Arrival:
         """Return both as one."""
+        if self.has_nothing:
+            return later
         messages, joined = ((), None) if later.compacted else (self.messages, self.joined)
         if later.joined is not None and messages:
             messages = (*messages[:-1], later.joined)
@@ -510,19 +518,19 @@ class Intake:
         return Arrival(messages=(message,), cursor=after)
 
     def _item(self, part: Part, draft: _Draft, key: str) -> Item:
-        tokens = part_tokens(part, self.counter)
+        tokens, name = part_tokens(part, self.counter), part.name or draft.name
         item = Item(
             id=key,
             kind=part.kind,
             source=draft.source,
-            policy=GCPolicy.PARTIAL,
+            policy=draft.policy or self._configured(part.kind, name) or default_policy(part.kind, tokens),
             tokens=tokens,
             original_tokens=tokens,
             text=part.text,
             unit=draft.unit,
             turn=draft.turn,
             step=draft.step,
-            name=part.name or draft.name,
+            name=name,
             call=draft.call,
             is_error=part.is_error,
             synthetic=draft.synthetic,
@@ -537,20 +545,16 @@ class Intake:
             kept = max(0, tokens - part_tokens(line, self.counter))
             reference = attrs.evolve(self._reference(item, own), tokens=own.tokens + kept, kept=kept)
             item = attrs.evolve(item, form=Form.STUB, original_tokens=reference.tokens, reference=reference)
-        return self._classified(item) if draft.policy is None else _with_policy(item, draft.policy)
+        return self._classified(item) if draft.policy is None else item
 
     def _classified(self, item: Item) -> Item:
-        """
-        Return the item with the plugins' strongest answer, else the configured policy of the tool, else the
-        default; LOCKED stays.
-        """
-        default = _with_policy(item, self._configured(item) or default_policy(item))
-        if default.policy is GCPolicy.LOCKED:
-            return default
-        return _with_policy(default, self.classify(default) or default.policy)
+        """Return the item with the plugins' strongest answer, if they have one; LOCKED stays."""
+        policy = None if item.policy is GCPolicy.LOCKED else self.classify(item)
+        return item if policy is None or policy is item.policy else attrs.evolve(item, policy=policy)
 
-    def _configured(self, item: Item) -> GCPolicy | None:
-        return self.tools.get(item.name) if item.kind is ItemKind.TOOL_RESULT else None
+    def _configured(self, kind: ItemKind, name: str) -> GCPolicy | None:
+        """Return the configured policy of a tool's results."""
+        return self.tools.get(name) if kind is ItemKind.TOOL_RESULT else None
 
     def _mend(self, payload: Payload, role: Role, became: Sequence[str]) -> tuple[Payload | None, tuple[Repair, ...]]:
         """
@@ -647,19 +651,14 @@ class _Draft:
     required: bool = False
 
 
-def _with_policy(item: Item, policy: GCPolicy) -> Item:
-    """Return the item with this policy: the same object if it has it, for an item is copied at every message."""
-    return item if item.policy is policy else attrs.evolve(item, policy=policy)
-
-
-def default_policy(item: Item) -> GCPolicy:
-    """Return an item's default policy."""
-    if item.kind is ItemKind.USER_TEXT:
+def default_policy(kind: ItemKind, tokens: int) -> GCPolicy:
+    """Return the policy of an item of this kind and size that nobody gives another one."""
+    if kind is ItemKind.USER_TEXT:
         return GCPolicy.PRESERVABLE
-    long = _LONG.get(item.kind)
+    long = _LONG.get(kind)
     if long is not None:
-        return GCPolicy.EPHEMERAL if item.tokens > long else GCPolicy.PARTIAL
-    return GCPolicy.EPHEMERAL if item.kind in _REMOVABLE_BY_ITSELF else GCPolicy.PARTIAL
+        return GCPolicy.EPHEMERAL if tokens > long else GCPolicy.PARTIAL
+    return GCPolicy.EPHEMERAL if kind in _REMOVABLE_BY_ITSELF else GCPolicy.PARTIAL
 
 
 def _turned(cursor: Cursor) -> Cursor:

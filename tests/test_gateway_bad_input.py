@@ -568,6 +568,18 @@ def test_the_strategy_that_a_file_names_is_taken_also_where_it_is_the_default_of
     assert load_settings().config.strategy == ("gc_truncate",)
 
 
+@pytest.mark.parametrize("given", ["file", "environment"])
+def test_a_context_limit_is_the_window_of_every_model_that_no_pattern_names(given, tmp_path, monkeypatch):
+    path = tmp_path / "gc.toml"
+    path.write_text('[gateway.windows]\n"gpt-5*" = 90_000\n' + "[gc]\ncontext_limit = 64_000\n" * (given == "file"))
+    if given == "environment":
+        monkeypatch.setenv("GC_CONTEXT_LIMIT", "64000")
+    settings = load_settings(path)
+    assert (settings.window("gpt-5-mini"), settings.window("claude-sonnet-4-5"), settings.window("mine")) == (
+        90_000, 64_000, 64_000,
+    )  # fmt: skip
+
+
 def test_a_table_of_the_library_beside_the_gateways_is_not_left_unread(tmp_path):
     (tmp_path / "gc.toml").write_text("[gateway]\nport = 5\n[gc_core]\ntarget_percent = 50\n")
     with pytest.raises(ConfigError, match=r"\[gc_core\] is not read: call it \[gc\]"):

@@ -13,6 +13,7 @@ from gc_core import ContextOverflowError, GCConfig, GCSession, compact
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_request
 from gc_core.providers.token_counting import counter_for, message_tokens
+from tests.support.grids import chequered
 from tests.support.ordinary import KINDS, as_anthropic, judge, kind, made, moments
 
 STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
@@ -128,8 +129,7 @@ def test_a_made_session_in_anthropics_form_is_valid_at_every_call(strategy, whic
             session.append(message)
 
 
-@pytest.mark.parametrize("name", CHATS)
-@pytest.mark.parametrize("strategy", STRATEGIES[:5])
+@pytest.mark.parametrize(("strategy", "name"), chequered(STRATEGIES[:5], CHATS))
 def test_a_chat_keeps_its_newest_exchanges_whole_and_unbroken(strategy, name):
     messages = made(7, kind(name), 110)
     window = sum(map(count, messages)) // 4
@@ -144,8 +144,7 @@ def test_a_chat_keeps_its_newest_exchanges_whole_and_unbroken(strategy, name):
     assert sum(one.continuity for one in judged) / len(judged) > 0.55
 
 
-@pytest.mark.parametrize("pressure", [95, 0], ids=["threshold", "continuous"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("strategy", "pressure"), chequered(STRATEGIES, [95, 0]))
 def test_a_chat_of_very_short_turns_fits_for_ever(strategy, pressure):
     messages = [
         message

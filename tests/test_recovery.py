@@ -12,6 +12,7 @@ from gc_core import GCConfig, GCSession, Inconsistency, ItemKind, Plugins, hooki
 from gc_core.errors import InconsistentReplyError
 from gc_core.events import CollectionFinished, CollectionStarted
 from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
+from tests.support.grids import chequered
 from tests.support.say import answer, call, result, user
 
 STRATEGIES = ("gc_truncate", "gc_summarize", "gc_hybrid", "gc_budget", "gc_rolling", "gc_progressive")
@@ -152,8 +153,7 @@ def check(asked):
         assert each.percent <= 100
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("window", [8_000, 32_000])
+@pytest.mark.parametrize(("strategy", "window"), chequered(STRATEGIES, [8_000, 32_000]))
 def test_the_request_that_asks_again_holds_what_the_refused_one_held_and_what_was_undone(strategy, window):
     asked = Replayed(strategy, window).play(steps(150 if window > 10_000 else 60))
     check(asked)

@@ -35,7 +35,8 @@ def load_settings(path: str | Path | None = None, **flags: Any) -> Settings:
     """
     Return the settings of a file, the environment and flags; a flag that is None is not given.
 
-    The file's ``[gc]`` table says how lanes collect. Raises ConfigError, naming key, value and what is allowed, for an
+    The file's ``[gc]`` table says how lanes collect; its ``context_limit`` is the window of models that no pattern of
+    ``windows`` fits. Raises ConfigError, naming key, value and what is allowed, for an
     unknown key or a bad value, for a part of these tables that stands elsewhere, and when the file cannot be read.
     """
     document = _document(Path(path)) if path is not None else {}
@@ -45,7 +46,10 @@ def load_settings(path: str | Path | None = None, **flags: Any) -> Settings:
         raise ConfigError(f"[gateway] has no key {_given(unknown, values[unknown], _KEYS, _SECRET)}")
     if values.setdefault("directory", "") == "":
         values["directory"] = lanes_directory()
-    return Settings(**values, config=_config(path, document))
+    config = _config(path, document)
+    if _is_given("context_limit", document):
+        values["windows"] = {**(windows := values.get("windows", {})), **_without({"*": config.context_limit}, windows)}
+    return Settings(**values, config=config)
 
 
 def lanes_directory() -> Path:
@@ -76,8 +80,12 @@ def _without(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, 
 def _config(path: str | Path | None, document: Mapping[str, Any]) -> GCConfig:
     """Return how lanes collect: with ``gc_budget``, unless the file or the environment names a strategy."""
     config = load_config(path if "gc" in document else None)
-    is_named = "strategy" in document.get("gc", {}) or "GC_STRATEGY" in os.environ
-    return config if is_named else attrs.evolve(config, strategy="gc_budget")
+    return config if _is_given("strategy", document) else attrs.evolve(config, strategy="gc_budget")
+
+
+def _is_given(key: str, document: Mapping[str, Any]) -> bool:
+    """Return whether the file or the environment names a value of the library's configuration."""
+    return key in document.get("gc", {}) or f"GC_{key.upper()}" in os.environ
 
 
 def _document(path: Path) -> dict[str, Any]:

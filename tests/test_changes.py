@@ -84,3 +84,16 @@ def test_of_what_is_replaced_two_of_five_are_no_longer_in_force(pairs):
 
 def test_a_similar_rule_about_another_thing_changes_hardly_any(pairs):
     assert share(in_force(pairs, "p")) >= 0.95
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The monthly export stays with the accounts department, nobody else may see it.",
+         "I don't need anything else right now."),
+        ("For the nightly gateway I'll go with the blue-green approach since it can be rolled back.",
+         "Yes, please go ahead with that approach."),
+    ],
+)  # fmt: skip
+def test_what_says_little_of_an_earlier_sentence_changes_it_only_right_behind_it(earlier, later):
+    assert change_by(later, [earlier, "Answer in German."], last=1) is None

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gc_core.cache.economics import economics_of
-from gc_core.providers.prices import missing_price, prices_of
+from gc_core.providers.prices import missing_price, prices_of, window_of
 from gc_core.values.messages import Usage
 
 NOVEMBER = dt.date(2026, 11, 1)
@@ -102,3 +102,10 @@ with GCSession(GCConfig(), model="gpt-5.4") as session:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.startswith("None no price of 'gpt-5.4': genai-prices is not installed")
     assert "cost unknown" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"), [("gpt-5", 272_000), ("openai/gpt-5-codex", 272_000), ("gpt-4.1", 1_000_000), ("unknown", 0)]
+)
+def test_what_openai_keeps_for_the_reply_is_no_part_of_the_window(model, tokens):
+    assert window_of(model) == tokens

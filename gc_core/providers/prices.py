@@ -10,7 +10,7 @@ import datetime as dt
 import functools
 import re
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -19,6 +19,13 @@ from gc_core.values.messages import Usage
 
 PACKAGE = "genai-prices"
 
+KEPT_FOR_REPLIES: Final = 128_000
+"""
+Tokens of the window that OpenAI keeps for the reply from GPT-5 on: of the 400,000 that are listed a request may have
+272,000, as its refusals say.
+"""
+
+_KEEPS_FOR_REPLIES = ("gpt-5", "gpt-6")
 _MODULE = "genai_prices.data_snapshot"
 _MILLION = 1_000_000
 _log = logger("gc_core.cache.prices")
@@ -152,12 +159,16 @@ def provider_offers(model: str, at: dt.date | None = None) -> tuple[Offer, ...]:
 
 
 def window_of(model: str) -> int:
-    """Return the tokens of a model's window as the price list has it; 0 if it is unknown, or the list not installed."""
+    """
+    Return the tokens that a request to a model may have: the window of the price list, without what the provider keeps
+    for the reply; 0 if it is unknown, or the list not installed.
+    """
     try:
         _, info = _listed(model)
     except (LookupError, ModuleNotFoundError):
         return 0
-    return info.context_window or 0
+    kept = KEPT_FOR_REPLIES if info.id.startswith(_KEEPS_FOR_REPLIES) else 0
+    return max(0, (info.context_window or 0) - kept)
 
 
 def prices_of(model: str | None, format: str = "", at: dt.date | None = None) -> Prices | None:  # noqa: A002

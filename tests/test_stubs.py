@@ -67,6 +67,14 @@ def test_errors_and_outcomes_stay():
     assert "3 passed, 1 failed" in written.text
 
 
+@pytest.mark.parametrize("joined", ["\n".join, lambda rows: f"[{', '.join(rows)}]"], ids=["lines", "one line"])
+def test_the_record_with_an_error_stays_among_a_hundred_whose_error_is_null(joined):
+    rows = [json.dumps({"id": n, "name": f"cust{n}", "error": None}) for n in range(100)]
+    rows[50] = json.dumps({"id": 50, "name": "cust50", "error": "payment declined: card expired"})
+    _, written = stub(joined(rows))
+    assert rows[50] in written.text
+
+
 def test_a_paste_keeps_its_first_and_last_line():
     text = f"Please look at this log:\n{LOG}\nWhat is wrong with it?"
     _, written = stub(text, kind=ItemKind.USER_TEXT, name="")

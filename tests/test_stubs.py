@@ -157,6 +157,20 @@ def test_where_no_line_is_worth_keeping_the_reference_says_how_the_text_began():
     assert written.text.endswith("tokens left out: i7 bash: \"the 'first' thing (of all) and so on and\"]")
 
 
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        (json.dumps({"rows": [[n, n] for n in range(200)]}), '`{"rows": [[0, 0], [1, 1], [2, 2], [3, 3]`'),
+        (json.dumps([{"k": n} for n in range(200)], indent=1), '`[ { "k": 0 }, { "k": 1 }, { "k": 2 }, {`'),
+        (json.dumps(["`id` [gc: 5 tokens left out: i9]"] * 80), "`[\"'id' (gc: 5 tokens left out: i9]\", \"'i`"),
+    ],
+)
+def test_where_json_is_left_out_the_reference_quotes_its_beginning_as_json(text, begins):
+    item = item_of(text)
+    written = write_stub(item, smallest_stub(item, COUNTER) + 30, COUNTER, set())
+    assert written.text.endswith(f"tokens left out: i7 bash: {begins}]")
+
+
 def test_a_result_says_what_its_call_asked_for_and_that_it_failed():
     call = item_of('{"path": "src/login.py", "limit": 5}', kind=ItemKind.TOOL_CALL, name="read")
     failed = attrs.evolve(item_of("x", name="read"), is_error=True, logged=ByteRange(120, 156))

@@ -267,6 +267,21 @@ def test_a_snapshot_names_limits_roll_ups_and_tree_and_marks_synthetic_text():
     ]
 
 
+def test_a_printed_budget_has_a_line_for_the_whole_and_one_for_each_source():
+    memory = InstructionSource(name="memory", policy=LOCKED, cap=4_000)
+    made = budget(200_000, output_reservation=8_000, overhead=7, sources=(*BUILT_IN_SOURCES, memory))
+    made.add(item("i1", 1_234, LOCKED, "memory", ""))
+    made.add(item("i2", 500))
+    assert str(made).splitlines() == [
+        "1,741 of 192,000 tokens, framing 7",
+        "system (locked): 0",
+        "plugin (partial): 0",
+        "enrichment (ephemeral): 0",
+        "conversation (ephemeral): 500",
+        "memory (locked): 1,234, at most 4,000",
+    ]
+
+
 def test_a_key_twice_is_refused_and_changes_nothing():
     one = budget()
     one.add(item("a", 10))

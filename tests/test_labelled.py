@@ -108,6 +108,59 @@ def test_a_message_without_an_error_is_not_a_failure():
     assert failures == ["ERROR: connection refused"]
 
 
+EMPTY = ("null", '""', "[]", "{}", "false", "0")
+KEYS = ("error", "errors", "error_message", "last_error", "failure", "exception", "failed")
+
+
+def failures_in(text):
+    return [text[each.start : each.end] for each in outcome_lines(text) if each.fails]
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("empty", EMPTY)
+@pytest.mark.parametrize("told", ["payment declined: card expired", "timeout", "disk full"])
+def test_the_only_error_that_is_set_is_found_among_empty_ones(key, empty, told):
+    rows = [json.dumps({"id": n, key: json.loads(empty), "name": f"c{n}"}) for n in range(100)]
+    rows[50] = json.dumps({"id": 50, key: told})
+    assert failures_in("\n".join(rows)) == [rows[50]]
+    assert failures_in(f"[{', '.join(rows)}]") == [rows[50]]
+    pretty = json.dumps([json.loads(row) for row in rows], indent=1)
+    assert failures_in(pretty) == [f'  "{key}": "{told}"']
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        "- error: ~",
+        "- last_error:   null",
+        "level=info error=None retries=3",
+        'level=info err_count=2 errors=0 error=""',
+        "{'id': 7, 'error': None, 'failed': False}",
+        r'{"text": "{\"error\": null, \"failures\": \"\"}"}',
+        "shard: 40 passed, 0 failed",
+        "finished without errors",
+        "error_rate: 0.00",
+    ],
+)
+def test_what_says_that_there_was_no_error_hides_none(harmless):
+    assert failures_in("\n".join([harmless] * 50 + ["ERROR: disk full"] + [harmless] * 50)) == ["ERROR: disk full"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERROR: null value in column id",
+        'error: "" is not a name',
+        "error_rate: 0.35",
+        "errors: 10 failed",
+        "error: 0x80070005",
+        '{"error": null, "status": "failed"}',
+    ],
+)
+def test_a_failure_that_looks_like_an_empty_value_is_one(line):
+    assert failures_in(line) == [line]
+
+
 def test_a_row_of_json_in_one_line_is_kept_whole():
     rows = [{"id": f"PAY-{number:05}", "amount": number * 7, "status": "ok"} for number in range(80)]
     rows[41] = {"id": "PAY-00041", "amount": 12, "status": "FAILED", "reason": "quota exceeded"}

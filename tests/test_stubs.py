@@ -67,6 +67,14 @@ def test_errors_and_outcomes_stay():
     assert "3 passed, 1 failed" in written.text
 
 
+@pytest.mark.parametrize("joined", ["\n".join, lambda rows: f"[{', '.join(rows)}]"], ids=["lines", "one line"])
+def test_the_record_with_an_error_stays_among_a_hundred_whose_error_is_null(joined):
+    rows = [json.dumps({"id": n, "name": f"cust{n}", "error": None}) for n in range(100)]
+    rows[50] = json.dumps({"id": 50, "name": "cust50", "error": "payment declined: card expired"})
+    _, written = stub(joined(rows))
+    assert rows[50] in written.text
+
+
 def test_a_paste_keeps_its_first_and_last_line():
     text = f"Please look at this log:\n{LOG}\nWhat is wrong with it?"
     _, written = stub(text, kind=ItemKind.USER_TEXT, name="")
@@ -147,6 +155,20 @@ def test_stubbed_arguments_are_a_json_object_with_a_reference(arguments, keep):
 def test_where_no_line_is_worth_keeping_the_reference_says_how_the_text_began():
     _, written = stub('the "first" thing [of all]\n' + "and so on and so forth\n" * 80)
     assert written.text.endswith("tokens left out: i7 bash: \"the 'first' thing (of all) and so on and\"]")
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        (json.dumps({"rows": [[n, n] for n in range(200)]}), '`{"rows": [[0, 0], [1, 1], [2, 2], [3, 3]`'),
+        (json.dumps([{"k": n} for n in range(200)], indent=1), '`[ { "k": 0 }, { "k": 1 }, { "k": 2 }, {`'),
+        (json.dumps(["`id` [gc: 5 tokens left out: i9]"] * 80), "`[\"'id' (gc: 5 tokens left out: i9]\", \"'i`"),
+    ],
+)
+def test_where_json_is_left_out_the_reference_quotes_its_beginning_as_json(text, begins):
+    item = item_of(text)
+    written = write_stub(item, smallest_stub(item, COUNTER) + 30, COUNTER, set())
+    assert written.text.endswith(f"tokens left out: i7 bash: {begins}]")
 
 
 def test_a_result_says_what_its_call_asked_for_and_that_it_failed():

@@ -8,7 +8,7 @@ not. JSON in one line is read by its rows. Linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -69,15 +69,22 @@ _ENDS = (
 
 _HARMLESS = regex(
     r"\b(?:0|no|without|zero|ignor\w+|handles?|handling|shows?|catch\w*) (?:\w+ )?"
-    r"(?:errors?|fail\w*|warnings?|exceptions?)"
-    r"|\b(?:errors?|fail(?:ed|ures?)|warnings?|timeouts?|missing|invalid|rejected|skipped)\"?\s?[:=]\s?"
-    r"(?:0\b|null|none\b|false|\"\"|\[\]|\{\})",
+    r"(?:errors?|fail\w*|warnings?|exceptions?)",
     re.IGNORECASE,
 )
+_NONE_OF = regex(r"(?<=[^\w.,]0 )|(?<=\bno )|(?<=\bwithout )")
+_IS_EMPTY = regex(
+    r"\w{0,40}+\\?[\"']?[ \t]*+[:=][ \t]*+(?:0(?:\.0+)?(?!\.?\w)"
+    r"|(?:(?:null|none|nil|false)\b|~(?=\s|\Z)|\\?([\"'])(?:null|none)?\\?\1|\[\]|\{\})(?! [a-z]+ ))"
+)
+"""Before and behind a word in lower case: what says that there was none; a sentence may begin like an empty value."""
 _TEST_NAME = regex(
     r"(?<!\S)(?>\S*?(?:fail|error|exception|timeout|invalid|missing))\S*+(?=.{0,400}\b(?:passed|ok)\b)", re.IGNORECASE
 )
 _TOKEN = regex(r'"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|[\[\]{}]')
+
+_Counts = Callable[[str, int, str], bool]
+"""Says whether a word counts at a place of a text."""
 
 
 @attrs.frozen
@@ -98,11 +105,12 @@ def outcome_lines(text: str) -> tuple[OutcomeLine, ...]:
     if len(lower) != len(text):  # a few letters have a longer lower case: then only lower-case words are found
         lower = text
     rows = _Rows(text)
-    failing = _chosen(dict(_found(text, lower, _FAILS, rows)))
-    known = {(start, end) for start, end in failing}
-    ending = [span for span in _chosen(dict(_found(text, lower, _ENDS, rows))) if span not in known]
-    failures = [OutcomeLine(*span, fails=True) for span in failing if _fails(text[span[0] : span[1]])]
-    doubtful = [OutcomeLine(*span, fails=False) for span in failing if not _fails(text[span[0] : span[1]])]
+    told = {span: _fails(text[span[0] : span[1]]) for span in _found(text, lower, _FAILS, rows, _happened)}
+    failing, harmless = (_chosen(span for span, fails in told.items() if fails is each) for each in (True, False))
+    known = {*failing, *harmless}
+    ending = [span for span in _chosen(set(_found(text, lower, _ENDS, rows, _begins))) if span not in known]
+    failures = [OutcomeLine(*span, fails=True) for span in failing]
+    doubtful = [OutcomeLine(*span, fails=False) for span in harmless]
     return (
         *failures,
         *[OutcomeLine(*span, fails=False) for span in ending],
@@ -110,13 +118,13 @@ def outcome_lines(text: str) -> tuple[OutcomeLine, ...]:
     )
 
 
-def _found(text: str, lower: str, words: tuple[str, ...], rows: _Rows) -> Iterator[tuple[tuple[int, int], None]]:
+def _found(text: str, lower: str, words: tuple[str, ...], rows: _Rows, counts: _Counts) -> Iterator[tuple[int, int]]:
     for word in words:
-        for place in _places(lower, word):
-            yield rows.around(place) or _line_around(text, place), None
+        for place in _places(lower, word, counts):
+            yield rows.around(place) or _line_around(text, place)
 
 
-def _chosen(found: dict[tuple[int, int], None]) -> list[tuple[int, int]]:
+def _chosen(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the first and the last ones, in order."""
     spans = sorted(found)
     return spans if len(spans) <= MOST else [*spans[:_FIRST], *spans[_FIRST - MOST :]]
@@ -128,7 +136,7 @@ def _fails(line: str) -> bool:
     passed test of that name.
     """
     bare = _TEST_NAME.sub("", _HARMLESS.sub("", line)).lower()
-    return any(word in bare for word in _FAILS)
+    return any(True for word in _FAILS for _ in _places(bare, word, _happened))
 
 
 def _ends(text: str, line: OutcomeLine) -> bool:
@@ -136,27 +144,38 @@ def _ends(text: str, line: OutcomeLine) -> bool:
     return any(word in lower for word in _ENDS)
 
 
-def _places(text: str, word: str) -> Iterator[int]:
-    """Yield the first and the last places of a word that begins there."""
+def _places(text: str, word: str, counts: _Counts) -> Iterator[int]:
+    """Yield the first and the last places where a word counts."""
     place, count = -1, 0
     while count < MOST:
         place = text.find(word, place + 1)
         if place < 0:
             return
-        if _begins(text, place):
+        if counts(text, place, word):
             count += 1
             yield place
-    first, place = place, len(text)
-    for _ in range(MOST):
+    first, place, count = place, len(text), 0
+    while count < MOST:
         place = text.rfind(word, first + 1, place)
         if place < 0:
             return
-        if _begins(text, place):
+        if counts(text, place, word):
+            count += 1
             yield place
 
 
-def _begins(text: str, place: int) -> bool:
+def _begins(text: str, place: int, _: str) -> bool:
     return place == 0 or not (text[place - 1].isascii() and text[place - 1].isalpha())
+
+
+def _happened(text: str, place: int, word: str) -> bool:
+    """
+    Return whether a failure begins there, and nothing says that there was none: a hundred errors that are null would
+    hide the only one that is set.
+    """
+    if not _begins(text, place, word):
+        return False
+    return not (_NONE_OF.match(text, place) or _IS_EMPTY.match(text, place + len(word)))
 
 
 def _line_around(text: str, place: int) -> tuple[int, int]:

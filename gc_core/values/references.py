@@ -82,7 +82,7 @@ class Reference:
         last_turn: Turn of the last item.
         hint: A few words on a single item, or "".
         calls: Tools called in what a trace replaces, with their numbers, the most called first.
-        preview: The beginning of a text that is removed entirely, or the last statement in the range, or "".
+        preview: How the last statement in the range begins, or "".
         said: What users laid down there, sentences verbatim.
         names: Names that occurred there and nowhere else in the window, of what was asked and done.
         place: The bytes of the master log that contain it all; None if no log is mentioned.
@@ -117,10 +117,10 @@ class Reference:
         whole = Stretch(first=self.first, last=self.last, first_turn=self.first_turn, last_turn=self.last_turn)
         return (whole,)
 
-    def stub_text(self) -> str:
-        """Return the line that ends a stub."""
+    def stub_text(self, beginning: str = "") -> str:
+        """Return the line that ends a stub; of one that keeps nothing with the beginning of the text, in quotes."""
         about = f"{self._named(self.first)} {self.hint}".rstrip() if self.recalls else self.hint
-        about += f': "{self.preview}"' if self.preview else ""
+        about += f": {beginning}" if beginning else ""
         line = f"[gc: {self.tokens - self.kept:,} tokens left out: {about.strip()}{self._where()}]"
         return line if self.recalls else sealed(line)  # a session recognises its own by the log
 

@@ -312,6 +312,12 @@ class InstructionBudget:
         """Return whether an item is in the budget."""
         return key in self._paths
 
+    def __str__(self) -> str:
+        """Return one line on the whole, and one for each source: its policy, its tokens and their cap."""
+        return "\n".join(
+            [f"{self.total:,} of {self.usable:,} tokens, framing {self.overhead:,}", *self._source_lines()]
+        )
+
     # -- copies --------------------------------------------------------------------------------------------------
 
     def clone(self) -> InstructionBudget:
@@ -368,6 +374,12 @@ class InstructionBudget:
         return budget
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _source_lines(self) -> Iterator[str]:
+        for name, source in self._sources.items():
+            entry = self._root.nodes[name]
+            cap = "" if source.cap is None else f", at most {source.cap:,}"
+            yield f"{name} ({entry.policy.value}): {entry.tokens:,}{cap}"
 
     def _graft(self, item: BudgetItem) -> None:
         path = (item.source, item.group) if item.group else (item.source,)

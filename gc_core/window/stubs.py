@@ -22,10 +22,12 @@ from gc_core.relevance.named_blocks import named_blocks
 from gc_core.relevance.outcome_lines import outcome_lines
 from gc_core.relevance.profiles import WeighedText, Weighing
 from gc_core.relevance.working_set import kept_stretches, without_replaced
+from gc_core.values.escaping import escaped
 from gc_core.values.framing import BLOCK_KINDS, framed, is_framed_result, unframed
 from gc_core.values.items import Form, Item, ItemKind, Part, number_of
 from gc_core.values.json_values import Path, read_object, rebuilt
 from gc_core.values.names import Scan
+from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import MOST_NAMES, PLAIN, ByteRange, Reference, Stretch
 from gc_core.values.removals import GAP
@@ -43,6 +45,7 @@ _SHORT_CHARS = 300
 """Characters up to which a text among arguments stays: a command is run again, verbatim."""
 _ASKED_CHARS, _PREVIEW_CHARS = 40, 40
 _PLAIN = str.maketrans({'"': "'", "[": "(", "]": ")"})
+_JSON_BEGINS = regex(r'\s*+[\[{]\s*+["\[{]')
 _TRIES = 5
 _EDGE_SCORE, _NAMELESS_SCORE = 4.0, 1.0
 _FAILS_SCORE, _ENDS_SCORE = 6.0, 2.0
@@ -264,6 +267,14 @@ def _preview(text: str) -> str:
     return words[:_PREVIEW_CHARS].translate(_PLAIN).strip()
 
 
+def _beginning(text: str) -> str:
+    """Return the beginning of a text in quotes; JSON stays as it was, because otherwise it would look like Python."""
+    if not _JSON_BEGINS.match(text):
+        return f'"{preview}"' if (preview := _preview(text)) else ""
+    words = " ".join(escaped(text[: 4 * _PREVIEW_CHARS]).replace("`", "'").split())
+    return f"`{words[:_PREVIEW_CHARS].strip()}`"
+
+
 def _tokens(text: str, item: Item, counter: TokenCounter) -> int:
     """
     Return the tokens of the item with this text; a stub of an attachment is a text block, a result without its call is
@@ -328,7 +339,7 @@ def _shortened(item: Item, reference: Reference, chars: int, cutter: _Cutter) ->
     kept = cutter.cut(text, scanned, chars - len(least) - 1)
     if kept:
         return framed(item, f"{kept}\n{line}")
-    previewed = framed(item, attrs.evolve(reference, preview=_preview(text)).stub_text())
+    previewed = framed(item, reference.stub_text(_beginning(text)))
     return previewed if len(previewed) <= chars else least
 
 

@@ -8,7 +8,7 @@ import gc_core as gc
 from gc_core import GCConfig, GCPolicy, GCRemovalItem, GCSession, Plugins
 from gc_core.providers import format_named
 from gc_core.storage.audit import verify
-from gc_core.storage.originals import Reading, RewoundRanges
+from gc_core.storage.originals import Reading, TakenBack
 from gc_core.storage.purge import purge
 from gc_core.values.references import Reference
 from gc_core.values.removals import Stub
@@ -183,7 +183,7 @@ def test_a_summary_around_a_digest_rereads_only_what_comes_after_it():
         log=store_of(session).log,
         format=format_named("openai"),
         counter=counter_of(session),
-        taken_back=RewoundRanges(),
+        taken_back=TakenBack(),
         damaged=lambda _: None,
     )
     assert reading.between(wide, (), after=40)[0].id == "i41"

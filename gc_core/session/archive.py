@@ -12,7 +12,7 @@ from gc_core.relevance.profiles import GENERAL_PROFILE, CompressionProfile, Prof
 from gc_core.session.history import History
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import LogRecord, text_of
-from gc_core.storage.originals import Reading, RewoundRanges, items_of
+from gc_core.storage.originals import Reading, TakenBack, items_of
 from gc_core.values.items import Form, Item, Part, number_of
 from gc_core.values.references import ByteRange, Reference
 from gc_core.values.results import ColdText
@@ -38,7 +38,7 @@ class Archive:
         self._history = history
         self._strategies = strategies
         self._profile_choice = profile
-        self._known_taken_back: RewoundRanges | None = None
+        self._known_taken_back: TakenBack | None = None
 
     @property
     def profile(self) -> CompressionProfile:
@@ -79,7 +79,7 @@ class Archive:
         """Return an item that left the window, or whose stub is resident, as it arrived; None for any other."""
         resident = self._runtime.context.find(key)
         known = None if resident is not None and resident.form is Form.WHOLE else self._logged(number_of(key))
-        if known is None or self._taken_back.holds(known[0]):
+        if known is None or self.is_taken_back(known[0]):
             return None
         return next(
             (item for item in items_of([known[1]], self._runtime.format, self._runtime.counter) if item.id == key), None
@@ -115,14 +115,23 @@ class Archive:
                 raise damaged[0]
         return items
 
+    def is_taken_back(self, place: ByteRange) -> bool:
+        """Return whether a line of the log was rewound, or left the caller's list."""
+        return self._taken_back.holds(place)
+
     @property
-    def _taken_back(self) -> RewoundRanges:
-        """The rewound ranges of the log; computed once, and again after a rewind."""
+    def _taken_back(self) -> TakenBack:
+        """The parts of the log that do not count any more; computed once, and again after a rewind."""
         if self._known_taken_back is None:
             with self._runtime.plugins.guarded("ledger", "reading what was taken back"):
-                self._known_taken_back = RewoundRanges.of(self._runtime.store.ledger)
-        return self._known_taken_back or RewoundRanges()
+                self._known_taken_back = TakenBack.of(self._runtime.store.ledger)
+        return self._known_taken_back or TakenBack()
 
     def forget(self) -> None:
-        """Compute the rewound ranges again: the session was rewound."""
+        """Compute what was taken back again: the session was rewound."""
         self._known_taken_back = None
+
+    def take_back(self, start: int, end: int) -> None:
+        """Note that this part of the log left the caller's list."""
+        if self._known_taken_back is not None:
+            self._known_taken_back = self._known_taken_back.also((start, end))

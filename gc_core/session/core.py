@@ -163,7 +163,13 @@ class SessionCore:
         )
         recall = functools.partial(_recall, gate, self.handoffs)
         self.suggestions = RecallSuggestions(
-            runtime, gate, history=history, recall=recall, view=collections.view, inbox=inbox
+            runtime,
+            gate,
+            history=history,
+            recall=recall,
+            is_taken_back=archive.is_taken_back,
+            view=collections.view,
+            inbox=inbox,
         )
         self.replies = ReplyCheck(
             runtime,

@@ -10,7 +10,7 @@ import attrs
 from gc_core.errors import SourceError
 from gc_core.plugins.redaction import masked_name
 from gc_core.session.runtime import SEAM, Runtime
-from gc_core.storage.originals import RewoundRanges, items_of
+from gc_core.storage.originals import TakenBack, items_of
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.messages import Role
 from gc_core.values.policy import GCPolicy
@@ -91,11 +91,11 @@ class SessionFacts:
         return attrs.evolve(promotion, text=redact(promotion.text) if promotion.text else None, states=states)
 
     def _user_items(self) -> Iterator[tuple[str, tuple[Item, Said]]]:
-        """Yield what users said, unless it was rewound, with its time."""
+        """Yield what users said, unless it was taken back, with its time."""
         from gc_core.learning.proposals import Said
 
         state, log = self._runtime.state, self._runtime.store.log
-        taken_back = RewoundRanges.of(self._runtime.store.ledger)
+        taken_back = TakenBack.of(self._runtime.store.ledger)
         for place, record in log.records(0, log.size):
             if record.role != Role.USER.value or record.source != CONVERSATION.name or taken_back.holds(place):
                 continue

@@ -90,13 +90,16 @@ class History:
         with self._index() as index:
             return index.sharing(words, most)
 
-    def reply_to(self, item: str) -> str:
-        """Return the id of the text that the agent said right after an item; "" if it said something else or none."""
+    def reply_to(self, item: str) -> tuple[ByteRange, str] | None:
+        """
+        Return the line and the id of the text that the agent said right after an item; None if it said something else
+        or nothing.
+        """
         found = self._runtime.store.log.find(number_of(item) + 1)
         if found is None or found[1].role != Role.ASSISTANT.value:
-            return ""
+            return None
         parts = parts_of(found[1], self._runtime.format)
-        return next((key for key, part in parts if part.kind is ItemKind.ASSISTANT_TEXT), "")
+        return next(((found[0], key) for key, part in parts if part.kind is ItemKind.ASSISTANT_TEXT), None)
 
     def entries(self) -> tuple[HistoryEntry, ...]:
         """The changes of the window, oldest first; reads the whole ledger."""

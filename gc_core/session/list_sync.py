@@ -15,18 +15,20 @@ import attrs
 from gc_core.cache.moved_marks import mark_moved
 from gc_core.errors import MessageError
 from gc_core.providers.token_counting import message_tokens
+from gc_core.relevance.compactions import is_compaction
 from gc_core.session.inbox import Inbox
 from gc_core.session.masking import Masking
 from gc_core.session.request_head import RequestHead
 from gc_core.session.runtime import Runtime
 from gc_core.session.timeline import Timeline
 from gc_core.storage.recorder import Taken
+from gc_core.values.items import ItemKind
 from gc_core.values.layers import is_own
 from gc_core.values.messages import Payload, Request, without_marks
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import SYSTEM
 from gc_core.values.validators import check_flag, listed
-from gc_core.window.callers_list import Spelling, digest_of_given, known_prefix, origins_of
+from gc_core.window.callers_list import Given, Spelling, digest_of_given, known_prefix, origins_of
 from gc_core.window.context import Edits
 
 _PART = "base"
@@ -151,10 +153,10 @@ class ListSync:
         digests = self._spelled_out(given.digests)
         self._is_fed_back = digests is not given.digests
         kept = known_prefix(state.given, digests)
+        new = given.copies[len(given.copies) - (len(digests) - kept) :]
         if kept < len(state.given):
-            self._timeline.branch_off(kept)
-        new = len(digests) - kept
-        for copy, digest in given.copies[len(given.copies) - new :]:
+            self._timeline.branch_off(kept, is_summed_up=self._is_summed_up(new, state.given[kept:]))
+        for copy, digest in new:
             self._inbox.take(without_marks(self._masking.copied(copy)), None, digest)
 
     def beside(self, given: CallersList) -> Request | None:
@@ -230,6 +232,13 @@ class ListSync:
         )
 
     # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _is_summed_up(self, new: Iterable[tuple[Payload, str]], left: Iterable[Given]) -> bool:
+        """Return whether a summary of the caller's own is among the new messages: it compacted its list."""
+        form, before = self._runtime.format, {each.digest for each in left}
+        unknown = (form.normalise(copy) for copy, digest in new if digest not in before)
+        parts = itertools.chain.from_iterable(map(form.read, unknown))
+        return any(part.kind is ItemKind.USER_TEXT and is_compaction(part.text) for part in parts)
 
     def _check_not_appended(self, given: CallersList) -> None:
         """Raise MessageError for a first list with messages that came one by one: they would be there twice."""

@@ -13,6 +13,7 @@ from gc_core.storage.search.sharing import Sharer, Sharing
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.patterns import regex
+from gc_core.values.references import ByteRange
 
 MOST_HOLDING = 16
 """The most items with a word that is rare; in a short session one in twenty, and at least two."""
@@ -56,12 +57,16 @@ class PlainQuestions:
     Args:
         history: Searches the log.
         recall: Reads an original, also of an earlier session.
+        is_taken_back: Whether a line of the log does not count any more: nothing of it answers.
 
     """
 
-    def __init__(self, history: History, recall: Callable[[str], str]) -> None:
+    def __init__(
+        self, history: History, recall: Callable[[str], str], is_taken_back: Callable[[ByteRange], bool]
+    ) -> None:
         self._history = history
         self._recall = recall
+        self._is_taken_back = is_taken_back
 
     def answers(self, question: Unit, items: Sequence[Item]) -> tuple[Answer, ...]:
         """
@@ -76,7 +81,10 @@ class PlainQuestions:
         found = self._history.sharing(words, MOST_HOLDING + 1)  # the question is one of them
         meaning = Meaning.of(words, found)
         whole = {item.id for item in items if item.form is Form.WHOLE}
-        earlier = [each for each in found.sharers if number_of(each.item) < number_of(question.items[0].id)]
+        before = number_of(question.items[0].id)
+        earlier = [
+            each for each in found.sharers if number_of(each.item) < before and not self._is_taken_back(each.bytes)
+        ]
         shown = max((meaning.share(each.words) for each in earlier if each.item in whole), default=0.0)
         meant = [each for each in earlier if _may_return(each, whole) and meaning.share(each.words) > shown]
         for each in sorted(meant, key=lambda each: -meaning.share(each.words))[:_LOOKED_AT]:
@@ -89,8 +97,10 @@ class PlainQuestions:
 
     def _with_reply(self, each: Sharer, here: Mapping[PlainWord, str], whole: Collection[str]) -> tuple[Answer, ...]:
         found = Answer(each.item, tuple(here.values()))
-        reply = self._history.reply_to(each.item) if each.kind == ItemKind.USER_TEXT.value else ""
-        return (found, Answer(reply, ())) if reply and reply not in whole else (found,)
+        reply = self._history.reply_to(each.item) if each.kind == ItemKind.USER_TEXT.value else None
+        if reply is None or reply[1] in whole or self._is_taken_back(reply[0]):
+            return (found,)
+        return found, Answer(reply[1], ())
 
 
 @attrs.frozen

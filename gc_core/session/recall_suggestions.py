@@ -19,7 +19,8 @@ from gc_core.session.runtime import CallGate, Runtime
 from gc_core.storage.search import Filters, Hit
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
-from gc_core.values.sources import ENRICHMENT
+from gc_core.values.references import ByteRange
+from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
 from gc_core.window.view import WindowView
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ MOST_SUGGESTED = 3
 MOST_LOOKED_UP = 8
 """The most names of one step to search for, those of calls first and the longest first."""
 
-RECALLED = "recalled"
+RECALLED = RECALLED_NAME
 """The enrichment in which ``auto_expand`` brings texts back."""
 
 _HITS = 10  # hits per name, among which its carrier is chosen: each is read from the log
@@ -121,6 +122,7 @@ class RecallSuggestions:
         gate: Lets one call in at a time.
         history: Searches the log.
         recall: Reads an original, also of an earlier session.
+        is_taken_back: Whether a line of the log does not count any more: nothing of it is suggested.
         view: The window as a strategy sees it.
         inbox: Takes what is brought back.
 
@@ -133,6 +135,7 @@ class RecallSuggestions:
         *,
         history: History,
         recall: Callable[[str], str],
+        is_taken_back: Callable[[ByteRange], bool],
         view: Callable[[], WindowView],
         inbox: Inbox,
     ) -> None:
@@ -140,6 +143,7 @@ class RecallSuggestions:
         self._gate = gate
         self._history = history
         self._recall = recall
+        self._is_taken_back = is_taken_back
         self._view = view
         self._inbox = inbox
 
@@ -188,7 +192,7 @@ class RecallSuggestions:
         """Made with the first question, because most sessions are never asked."""
         from gc_core.session.plain_questions import PlainQuestions
 
-        return PlainQuestions(self._history, self._recall)
+        return PlainQuestions(self._history, self._recall, self._is_taken_back)
 
     def _asked_for(self, said: Unit, items: Sequence[Item]) -> tuple[Suggestion, ...]:
         """Return what a user asks for without a name, in plain words."""
@@ -214,7 +218,8 @@ class RecallSuggestions:
                 continue
             looked_up += 1
             hits = [hit for hit in self._search(name, limit=_HITS) if number_of(hit.item) < before]
-            best = sorted((hit for hit in hits if _may_return(hit, whole)), key=_worth, reverse=True)
+            may_return = (hit for hit in hits if _may_return(hit, whole) and not self._is_taken_back(hit.bytes))
+            best = sorted(may_return, key=_worth, reverse=True)
             carrier = next((hit.item for hit in best if _carries(self._recall(hit.item), name)), "")
             if carrier:
                 found[carrier] = (*found.get(carrier, ()), name)
@@ -241,7 +246,10 @@ class RecallSuggestions:
         return last if last.tool == call.name and self._recall(last.item) == call.text else None
 
     def _result_of(self, call: Hit) -> str:
-        """Return the id of the result that answers a call, by the ids of the log; "" if there is none or it failed."""
+        """
+        Return the id of the result that answers a call, by the ids of the log; "" if there is none, it failed or it was
+        taken back.
+        """
         log, form = self._runtime.store.log, self._runtime.format
         record = log.read(call.bytes)
         called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
@@ -253,7 +261,7 @@ class RecallSuggestions:
             parts = form.read(form.normalise(found[1].payload)) if found[1].role else ()
             for key, part in zip(found[1].items, parts, strict=False):
                 if part.kind is ItemKind.TOOL_RESULT and part.call_id == called.call_id:
-                    return "" if part.is_error else key
+                    return "" if part.is_error or self._is_taken_back(found[0]) else key
         return ""
 
     def _suggested(self, key: str, names: tuple[str, ...], reason: str) -> Suggestion:

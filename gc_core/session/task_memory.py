@@ -98,12 +98,6 @@ class TaskMemory:
         """Let the next request add the state again if it is missing: the window has changed."""
         self._is_restated = False
 
-    def forget(self) -> None:
-        """Read the state again after a rewind, and discard a waiting block, which covers what was rewound."""
-        self.reader.forget()
-        if any(block.source == TASK_STATE.name for block in self._runtime.state.blocks.waiting):
-            self._runtime.state.give(TASK_STATE.name, {STATE_NAME: ""})
-
     def restate_if_missing(self) -> None:
         """Add the state again if a change of the window left it missing."""
         if not self._is_restated:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
 import attrs
 
@@ -17,8 +17,8 @@ from gc_core.errors import LogError
 from gc_core.plugins.manager import EXTRACT
 from gc_core.providers.contract import Format
 from gc_core.session.runtime import Runtime
-from gc_core.storage.ledger import Rewound
 from gc_core.storage.master_log import LogRecord, MasterLog
+from gc_core.storage.originals import TakenBack
 from gc_core.storage.rebuild import CALLS_CLOSED, SESSION
 from gc_core.storage.search.record_texts import spoken_parts_of
 from gc_core.storage.state import Position
@@ -35,6 +35,13 @@ PIECE_ITEMS: Final = 300
 
 SAVED_BYTES: Final = 1_000_000
 """Bytes by which the log grows before the file of the state is written again; it is also written at the end."""
+
+
+UNSETTLED: Final = 8
+"""
+The messages at the end of a caller's list that may still be others in the next one, such as a reminder that moves: when
+they change, the state is read again from there and not from the beginning.
+"""
 
 
 class TaskReader:
@@ -55,17 +62,32 @@ class TaskReader:
         self._extractor = extractor
         self._first = first
         self._known: _Known | None = None
+        self._settled: _Known | None = None
+        """The state before the newest messages of a caller's list, where lists depart most often."""
 
     def look(self) -> TaskState:
         """Return the state with what has been logged since the last call."""
         known, self._known = self._known, None  # after an error the next call starts over
         if known is None:
             known = self._known_before()
-        known.go_on(self._runtime.store.log, self._runtime.format, self._runtime.counter.count, self._extract)
+        settled = self._settled_at
+        if known.reached < settled:
+            self._go_on(known, settled)
+            self._settled = known.copy()
+        self._go_on(known, self._runtime.store.log.size)
         if known.state.objective != self._runtime.state.objective.text:
             known.state = attrs.evolve(known.state, objective=self._runtime.state.objective.text)
         self._known = known
         return known.state
+
+    def _go_on(self, known: _Known, end: int) -> None:
+        known.go_on(self._runtime.store.log, end, self._runtime.format, self._runtime.counter.count, self._extract)
+
+    @property
+    def _settled_at(self) -> int:
+        """The size of the log before the newest messages of the caller's list; 0 without as many."""
+        given = self._runtime.state.given
+        return given[-UNSETTLED].log if len(given) >= UNSETTLED else 0
 
     def _known_before(self) -> _Known:
         """Return the state that the file holds, if it still fits the log; otherwise start from the beginning."""
@@ -73,9 +95,9 @@ class TaskReader:
         found = saved_state(self._runtime.store, self._runtime.config.state_extractor)
         if found is None:
             state, reached = self._first()
-            return _Known(skipped=((0, reached), *_taken_back(ledger.entries())), state=state)
+            return _Known(skipped=TakenBack.of(ledger).also((0, reached)), state=state)
         saved, state = found
-        return _Known.of(saved, state, _taken_back(ledger.entries(saved.ledger)))
+        return _Known.of(saved, state, TakenBack.of(ledger, saved.ledger))
 
     def save(self, grown: int = 1) -> None:
         """Save how far the log was read, if it has grown by this many bytes since the last save."""
@@ -108,23 +130,22 @@ class TaskReader:
 
     def forget(self) -> None:
         """Read the state again from the beginning: the session was rewound."""
-        self._known = None
+        self._known = self._settled = None
 
-
-def _taken_back(entries: Iterable[tuple[Any, Any]]) -> tuple[tuple[int, int], ...]:
-    """Return the ranges of the log that were rewound."""
-    return tuple(
-        (entry.record.log, entry.at)
-        for _, entry in entries
-        if isinstance(entry.record, Rewound) and entry.record.log < entry.at
-    )
+    def take_back(self, start: int, end: int) -> None:
+        """Go back to a state from before this part of the log, which left the caller's list."""
+        for known in (self._known, self._settled):
+            if known is not None and known.reached <= start:
+                self._known, self._settled = known.without(start, end), known.without(start, end)
+                return
+        self.forget()
 
 
 @attrs.define(kw_only=True)
 class _Known:
     """The state up to a place in the log, and what reading on needs; all of it bounded."""
 
-    skipped: tuple[tuple[int, int], ...] = ()
+    skipped: TakenBack = attrs.field(factory=TakenBack)
     state: TaskState = attrs.field(factory=TaskState)
     reached: int = 0
     saved: int = 0
@@ -133,39 +154,48 @@ class _Known:
     _open: list[OpenCall] = attrs.field(factory=list)
 
     @classmethod
-    def of(cls, saved: SavedState, state: TaskState, since: tuple[tuple[int, int], ...]) -> _Known:
-        """Restore a saved state; ``since`` are ranges rewound after it was saved."""
+    def of(cls, saved: SavedState, state: TaskState, since: TakenBack) -> _Known:
+        """Restore a saved state; ``since`` was taken back after it was saved."""
         return cls(
-            skipped=(*saved.skipped, *since), state=state, reached=saved.log, saved=saved.log, unit=saved.unit,
+            skipped=since.also(*saved.skipped), state=state, reached=saved.log, saved=saved.log, unit=saved.unit,
             spoke=saved.spoke, open=list(saved.open),
         )  # fmt: skip
 
     def as_saved(self, session: str, extractor: str, now: Position, log: MasterLog) -> SavedState:
-        """Return the contents of the file. Rewound ranges are known as far as the ledger reaches now."""
+        """Return the contents of the file. What was taken back is known as far as the ledger reaches now."""
         return SavedState(
             session=session, extractor=extractor, log=self.reached, ledger=now.ledger, mark=mark_at(log, self.reached),
-            skipped=self.skipped, unit=self._unit, spoke=self._spoke, open=tuple(self._open),
+            skipped=self.skipped.ranges, unit=self._unit, spoke=self._spoke, open=tuple(self._open),
             state=self.state.to_json(), version=VERSION,
         )  # fmt: skip
+
+    def copy(self) -> _Known:
+        """Return a copy, which stays as it is when this one reads on."""
+        return attrs.evolve(self, open=[*self._open])
+
+    def without(self, start: int, end: int) -> _Known:
+        """Return a copy that skips this part of the log, which it has not read."""
+        return attrs.evolve(self, skipped=self.skipped.also((start, end)), open=[*self._open])
 
     def go_on(
         self,
         log: MasterLog,
+        end: int,
         format_: Format,
         count: Callable[[str], int],
         extract: Callable[[TaskState, tuple[Item, ...]], TaskState],
     ) -> None:
-        """Read the log after the place that was reached, in pieces."""
+        """Read the log from the place that was reached up to another one, in pieces."""
         piece: list[Item] = []
-        for place, record in log.records(self.reached, log.size):
-            if not any(start <= place.start < end for start, end in self.skipped):
+        for place, record in log.records(self.reached, end):
+            if not self.skipped.holds(place):
                 piece.extend(self._items(record, format_, count))
             if len(piece) >= PIECE_ITEMS:
                 self.state, piece = extract(self.state, tuple(piece)), []
                 self.reached = place.end
         if piece:
             self.state = extract(self.state, tuple(piece))
-        self.reached = log.size
+        self.reached = end
 
     def _items(self, record: LogRecord, format_: Format, count: Callable[[str], int]) -> Iterator[Item]:
         if record.source == SESSION and CALLS_CLOSED in record.payload:

@@ -73,16 +73,23 @@ class Timeline:
         to = self._runtime.recorder.turn_began(turn)
         self._go_back(to, f"before turn {turn}", self._state_at(to))
 
-    def branch_off(self, kept: int) -> None:
+    def branch_off(self, kept: int, *, is_summed_up: bool) -> None:
         """
         Continue after this many messages of the caller's list. What was collected there stays collected, unless
         something in the window covers messages on both sides: then everything since is taken back.
+
+        What left the list does not count any more, unless the caller's own summary stands for it.
         """
         recorder, state = self._runtime.recorder, self._runtime.state
         given, dropped = state.given[kept], len(state.given) - kept
         if state.can_branch(kept):
             tokens = self._tokens
-            recorder.branch(kept, state.branch_point(kept) or self._branch_point(given))
+            end = self._runtime.store.position.log
+            point = state.branch_point(kept) or self._branch_point(given)
+            recorder.branch(kept, point, 0 if is_summed_up else given.log)
+            if not is_summed_up:
+                self._archive.take_back(given.log, end)
+                self._task.reader.take_back(given.log, end)
             _log.info("list branched off", kept=kept, dropped=dropped, tokens_before=tokens, tokens_after=self._tokens)
             self.window_changed()
             return
@@ -176,11 +183,12 @@ class Timeline:
             recorder.register(source)
         for block in was.blocks.given:
             state.give(block.source, {block.name: block.text})
+        state.blocks.forget_quotes()
         with contextlib.suppress(LogError):  # it is done and written; a checkpoint only speeds it up
             self._runtime.store.checkpoint(recorder.state)
         self.window_changed()
         self._archive.forget()
-        self._task.forget()
+        self._task.reader.forget()
 
     def _warn_if_large(self) -> None:
         moment = self._meter.moment()

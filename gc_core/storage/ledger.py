@@ -281,6 +281,7 @@ class Branched:
         cursor: The numbering before the next one.
         results: Id of the message that what comes next may join, or "".
         objective: The agent's objective then.
+        taken_out: Size of the log before what the caller took out, in bytes; 0 if its own summary stands for that.
 
     """
 
@@ -288,6 +289,7 @@ class Branched:
     cursor: Cursor
     results: str = ""
     objective: Objective
+    taken_out: int = 0
 
 
 @attrs.frozen(kw_only=True)
@@ -379,7 +381,7 @@ _NAMES = {cls: name for name, cls in _KINDS.items()}
 _OPENED = b'"kind":"opened"'
 """The form in a line: quotes in texts are escaped, so hardly any other line contains it."""
 
-_REWOUND = b'"kind":"rewound"'
+_GOING_BACK = b'"kind":"rewound"', b'"kind":"branched"'
 
 
 @functools.cache
@@ -474,17 +476,15 @@ class Ledger:
                 found = record if isinstance(record, Opened) else found
         return found
 
-    def rewinds(self) -> Iterator[tuple[Rewound, int]]:
+    def going_back(self, start: int = 0) -> Iterator[tuple[ByteRange, Entry]]:
         """
-        Yield every rewind, with the size of the log at that time; other lines are not parsed.
+        Yield every rewind and every branch of the caller's list, from an offset on; other lines are not parsed.
 
-        Raises LogError at an invalid line of that kind.
+        Raises LogError at an invalid line of these kinds.
         """
-        for place, line in self.journal.lines():
-            if _REWOUND in line:
-                entry = self._entry(place, line)
-                if isinstance(entry.record, Rewound):
-                    yield entry.record, entry.at
+        for place, line in self.journal.lines(start):
+            if any(kind in line for kind in _GOING_BACK):
+                yield place, self._entry(place, line)
 
     def _entry(self, place: ByteRange, line: bytes) -> Entry:
         try:

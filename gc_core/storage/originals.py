@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -10,7 +11,7 @@ import attrs
 from gc_core.errors import LogError
 from gc_core.providers.contract import Format, TokenCounter
 from gc_core.relevance.name_scan import scan
-from gc_core.storage.ledger import Ledger
+from gc_core.storage.ledger import Branched, Ledger, Rewound
 from gc_core.storage.master_log import LogRecord, MasterLog
 from gc_core.storage.search.record_texts import spoken_parts_of
 from gc_core.values.items import Item, ItemKind, number_of
@@ -27,26 +28,52 @@ which their own replacements cover.
 _BESIDES: Final = 2_000
 
 
+def _merged(ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the ranges in order, with overlapping and adjacent ones as one; empty ones are left out."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(each for each in ranges if each[0] < each[1]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
 @attrs.frozen(kw_only=True)
-class RewoundRanges:
+class TakenBack:
     """
-    The parts of a log that were rewound: they are in the file, but do not count any more.
+    The parts of a log that were rewound, or that the caller took out of its list: they are in the file, but do not
+    count any more.
 
     Attributes:
-        ranges: The byte ranges.
+        ranges: The byte ranges, in order and apart from each other.
 
     """
 
-    ranges: tuple[tuple[int, int], ...] = ()
+    ranges: tuple[tuple[int, int], ...] = attrs.field(default=(), converter=_merged)
 
     @classmethod
-    def of(cls, ledger: Ledger) -> RewoundRanges:
-        """Read the ranges from the ledger. O(its length), parsing only the lines of rewinds."""
-        return cls(ranges=tuple((record.log, at) for record, at in ledger.rewinds()))
+    def of(cls, ledger: Ledger, since: int = 0) -> TakenBack:
+        """Read the ranges from the ledger, from an offset on. O(its length), parsing only the lines of these kinds."""
+        rewound: list[tuple[int, int]] = []
+        taken_out: list[tuple[int, tuple[int, int]]] = []
+        for place, entry in ledger.going_back(since):
+            match entry.record:
+                case Rewound(log=start, ledger=before):
+                    rewound.append((start, entry.at))
+                    taken_out = [each for each in taken_out if each[0] < before]
+                case Branched(taken_out=start) if start:
+                    taken_out.append((place.start, (start, entry.at)))
+        return cls(ranges=(*rewound, *(span for _, span in taken_out)))
+
+    def also(self, *ranges: tuple[int, int]) -> TakenBack:
+        """Return these ranges and others."""
+        return TakenBack(ranges=(*self.ranges, *ranges))
 
     def holds(self, place: ByteRange) -> bool:
-        """Return whether a line at this place was rewound."""
-        return any(start <= place.start < end for start, end in self.ranges)
+        """Return whether a line at this place was taken back."""
+        before = bisect.bisect_right(self.ranges, place.start, key=lambda each: each[0]) - 1
+        return before >= 0 and place.start < self.ranges[before][1]
 
 
 @attrs.frozen(kw_only=True)
@@ -58,7 +85,7 @@ class Reading:
         log: The log.
         format: The provider's message shape.
         counter: Counts their tokens.
-        taken_back: The rewound ranges of the log.
+        taken_back: The parts of the log that do not count any more.
         damaged: Called with every unreadable line; the others are still read.
 
     """
@@ -66,7 +93,7 @@ class Reading:
     log: MasterLog
     format: Format
     counter: TokenCounter
-    taken_back: RewoundRanges
+    taken_back: TakenBack
     damaged: Callable[[LogError], None]
 
     def between(self, reference: Reference, resident: Collection[str], after: int = 0) -> tuple[Item, ...]:

@@ -393,14 +393,18 @@ class Recorder:
         self.state, self._sent = state, ""
 
     @_whole
-    def branch(self, kept: int, point: BranchPoint) -> None:
-        """Remove everything after this many messages of the caller's list from the window; the files keep it."""
+    def branch(self, kept: int, point: BranchPoint, taken_out: int) -> None:
+        """
+        Remove everything after this many messages of the caller's list from the window; the files keep it, and do not
+        count it from ``taken_out`` on, unless that is 0.
+        """
         results = point.cursor.results
         record = Branched(
             kept=kept,
             cursor=attrs.evolve(point.cursor, results=None),
             results="" if results is None else results.id,
             objective=point.objective,
+            taken_out=taken_out,
         )
         self.store.note(record)
         self.state.branch(record)

@@ -198,6 +198,8 @@ class SessionState:
         results = last if last is not None and last.id == record.results else None
         self.context.cursor = numbered(attrs.evolve(record.cursor, results=results), self.numbers)
         self.blocks.carry(held)
+        if record.taken_out:
+            self.blocks.forget_quotes()
         self.objective = attrs.evolve(record.objective, given=self.objective.given)
         self.turns.cut(record.cursor.turn + 1 if record.cursor.started else 0)
         self.thinking = [key for key in self.thinking if key not in removed]

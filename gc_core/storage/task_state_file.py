@@ -16,6 +16,7 @@ from gc_core.plugins.checkpoint_backends import FileBackend
 from gc_core.storage import master_log as logs
 from gc_core.storage.ledger import unreadable
 from gc_core.storage.master_log import MasterLog
+from gc_core.storage.originals import TakenBack
 from gc_core.storage.rebuild import survives_rewinds
 from gc_core.storage.state import Position
 from gc_core.storage.store import Store
@@ -57,7 +58,7 @@ class SavedState:
         log: The bytes of the log that it covers.
         ledger: The bytes of the ledger at that time.
         mark: Digest of the last bytes of the log before that place, in hex.
-        skipped: Rewound bytes of the log, from and to.
+        skipped: Bytes of the log that were taken back, from and to.
         unit: Number of the last unit.
         spoke: The last message was the assistant's.
         open: Calls without a result.
@@ -143,6 +144,7 @@ def _fits(saved: SavedState, store: Store, extractor: str) -> bool:
         (saved.version, saved.session, saved.extractor) == (VERSION, store.session, extractor)
         and store.reaches(at)
         and survives_rewinds(store.ledger, at, store.position)
+        and all(start >= saved.log for start, _ in TakenBack.of(store.ledger, saved.ledger).ranges)
         and mark_at(store.log, saved.log) == saved.mark
     )
 

@@ -47,6 +47,12 @@ version is EPHEMERAL. Its text is kept within its limit, which may change with t
 STATE_NAME = "state"
 """The name of that text."""
 
+RECALLED_NAME = "recalled"
+"""
+The name of the enrichment in which ``auto_expand`` brings texts back; what a collection brings back has the item's id
+behind it.
+"""
+
 BUILT_IN_SOURCES = (SYSTEM, PLUGIN, ENRICHMENT, CONVERSATION)
 RESERVED_SOURCES = (*BUILT_IN_SOURCES, TASK_STATE)
 """Reserved names: gc-core writes into these sources."""

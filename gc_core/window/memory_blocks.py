@@ -18,7 +18,7 @@ from gc_core.values.messages import digest_of
 from gc_core.values.patterns import regex
 from gc_core.values.policy import GCPolicy
 from gc_core.values.references import check_of
-from gc_core.values.sources import TASK_STATE
+from gc_core.values.sources import ENRICHMENT, RECALLED_NAME, TASK_STATE
 
 if TYPE_CHECKING:  # the ledger is read without a window
     from gc_core.providers.contract import TokenCounter
@@ -51,6 +51,13 @@ class Block:
     text: str
     kind: ItemKind
     policy: GCPolicy | None = None
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether gc-core made it from the log: the task state, or what it recalled."""
+        return self.source == TASK_STATE.name or (
+            self.source == ENRICHMENT.name and self.name.partition(" ")[0] == RECALLED_NAME
+        )
 
     @property
     def framed(self) -> str:
@@ -107,6 +114,10 @@ class Blocks:
             self._waiting.pop((source, block.name), None)
             if block.text.strip() and not self.is_current(context, block):
                 self._waiting[source, block.name] = block
+
+    def forget_quotes(self) -> None:
+        """Let nothing wait that gc-core quotes from the log: part of the log was taken back."""
+        self._waiting = {key: block for key, block in self._waiting.items() if not block.is_quote}
 
     def carry(self, blocks: Iterable[Block]) -> None:
         """Let these wait again, unless a newer version does."""

@@ -8,10 +8,10 @@ import attrs
 
 from gc_core.values.items import ItemKind
 from gc_core.values.policy import GCPolicy
-from gc_core.values.sources import ENRICHMENT
+from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
 from gc_core.window.memory_blocks import Block
 
-RECALLED: Final = "recalled "
+RECALLED: Final = f"{RECALLED_NAME} "
 """The prefix of the names of enrichment that a collection brought back."""
 
 

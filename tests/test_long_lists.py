@@ -33,4 +33,4 @@ def test_twice_the_turns_are_read_about_twice_as_often_for_the_line_that_stands_
     for turns in (150, 300, 600):
         reads.append(0)
         compact(_chat(turns), 2000, strategy=strategy)
-    assert all(0 < fewer and more < 3 * fewer for fewer, more in pairwise(reads)), reads
+    assert all(fewer > 0 and more < 3 * fewer for fewer, more in pairwise(reads)), reads

@@ -277,6 +277,8 @@ class Planner:
         Return whether the request is too large without the unit however short its traces are: these are not counted for
         every unit of a long window, because each count reads everything that leaves.
         """
+        if self._view.zone(unit) is not Zone.OLD or self._totals.open_in(Zone.OLD) <= self._totals.tokens_of([unit]):
+            return False  # whether more may leave than the old depends on the very number of tokens
         self._stubs.write()
         self._thinking.recount()
         least = self._totals.total - self._cuts.most_freed()

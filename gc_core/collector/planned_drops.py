@@ -83,6 +83,11 @@ class Cuts:
         self._totals.add(exact - self._traced)
         self._traced, self.unsure = exact, 0
 
+    def most_freed(self) -> int:
+        """Return the most tokens that ``recount`` could free: those of all traces, new and old."""
+        free = self._free_traces.items()
+        return self._traced + sum([unit.tokens for place, unit in free if not self._totals.gone[place]])
+
     def left(self) -> Iterator[Item]:
         """Yield the items that leave without a summary: of dropped units, and traces that others absorb."""
         for run in self.runs():

@@ -259,6 +259,8 @@ class Planner:
         Shorten a unit instead of dropping it if dropping would leave more room below the target than the unit is worth.
         Returns whether that suffices.
         """
+        if self._exceeds_without(unit):
+            return False
         self._recount()
         room = self.goal.target_tokens - (self._totals.total - self._totals.tokens_of([unit]))
         if unit.number < 0 or room < self.goal.target_tokens * _WASTE_PERCENT / 100.0 or unit.policy in _WHOLE:
@@ -269,6 +271,18 @@ class Planner:
         reason = f"{removal.reason}: as much as there is room for"
         self._removals += [attrs.evolve(removal, action=stub, items=(stub.item,), reason=reason) for stub in taken]
         return True
+
+    def _exceeds_without(self, unit: Unit) -> bool:
+        """
+        Return whether the request is too large without the unit however short its traces are: these are not counted for
+        every unit of a long window, because each count reads everything that leaves.
+        """
+        if self._view.zone(unit) is not Zone.OLD or self._totals.open_in(Zone.OLD) <= self._totals.tokens_of([unit]):
+            return False  # whether more may leave than the old depends on the very number of tokens
+        self._stubs.write()
+        self._thinking.recount()
+        least = self._totals.total - self._cuts.most_freed()
+        return least - self._totals.tokens_of([unit]) > self.goal.target_tokens
 
     def _cuts_to(self, unit: Unit, room: int) -> Iterator[Stub]:
         """Yield stubs with which a unit has at most this many tokens: items above a common size are cut to it."""

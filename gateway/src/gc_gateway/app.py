@@ -265,7 +265,7 @@ class Gateway:
 
     def _streamed(self, response: httpx2.Response, turn: Turn | None) -> Response:
         """Pass a response on as its bytes come; the usage of a turn is read beside them."""
-        chunks = raw(response)
+        chunks: AsyncIterator[bytes] = raw(response)
         if turn is not None and response.is_success:
             chunks = self._watched(chunks, response, turn)
         return _with_headers(StreamingResponse(chunks, response.status_code), passed_on(received(response)))

@@ -829,6 +829,23 @@ REFUSALS = {
         4_096,
     ),
     RuntimeError("This model's maximum context length is 8192 tokens"): (None, 8_192),
+    RuntimeError(
+        '400 {"error":"The number of tokens to keep from the initial prompt is greater than the context length. Try to '
+        'load the model with a larger context length, or provide a shorter input"}'
+    ): (None, None),
+    RuntimeError(
+        "Trying to keep the first 10136 tokens when context the overflows. However, the model is loaded with context "
+        "length of only 7866 tokens, which is not enough."
+    ): (10_136, 7_866),
+    RuntimeError(
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 3996 `inputs` tokens and "
+        "512 `max_new_tokens`"
+    ): (3_996, 3_585),
+    RuntimeError("Input validation error: `inputs` must have less than 1024 tokens. Given: 2105"): (2_105, 1_024),
+    RuntimeError(r"`inputs` tokens + `max_new_tokens` must be \u003c= 4097. Given: 5000 `inputs` tokens"): (
+        5_000,
+        4_097,
+    ),
 }
 
 
@@ -849,6 +866,9 @@ def test_a_refused_size_is_found_in_the_error(form, error, sizes):
         ),
         openai_error("Invalid value: 'robot'.", "invalid_value"),
         anthropic_error("messages: roles must alternate"),
+        RuntimeError(
+            '413 {"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}'
+        ),
         anthropic_error("Number of request tokens has exceeded your limit", 429, anthropic.RateLimitError),
         openai.APIConnectionError(request=httpx2.Request("POST", "https://api.example.org")),
         KeyError("tokens"),

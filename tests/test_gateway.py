@@ -179,6 +179,15 @@ def test_a_refusal_for_length_is_answered_by_a_deeper_collection(provider, setti
 
 
 @pytest.mark.parametrize("dialect", AGENTS)
+def test_a_refusal_for_length_in_a_stream_is_answered_like_one_with_a_status(provider, settings, dialect):
+    provider.refuses_late = True
+    settings = attrs.evolve(settings, windows={"*": 60_000})
+    with running(settings) as (url, _):
+        assert AGENTS[dialect](url, stream=True) == DONE
+    assert 1 <= len(provider.refusals) <= 3, "its size is remembered"
+
+
+@pytest.mark.parametrize("dialect", AGENTS)
 def test_what_needs_no_collection_leaves_byte_for_byte(provider, gateway, dialect):
     sent = []
     provider.calls = 3

@@ -20,6 +20,7 @@ from gc_gateway import upstream
 from gc_gateway.serving import running
 from gc_gateway.settings import Settings
 from gc_gateway.settings_loading import load_settings
+from gc_gateway.stream_openings import StreamOpening
 
 from gc_core import ConfigError, GCError, Plugins, hookimpl
 from tests.support.standin import StandIn
@@ -302,9 +303,59 @@ def test_a_stream_that_breaks_off_is_no_whole_one_for_the_client(settings, leave
         assert lane.counts.calls == 1
 
 
-def test_an_error_event_in_a_stream_passes_as_it_is(settings):
-    with before(Upstream(STREAM, chunk(STARTED), chunk(FAILED), b"0\r\n\r\n"), settings) as gateway:
-        assert streamed(gateway.url) == (STARTED + FAILED, True)
+CREATED = b'event: response.created\r\ndata: {"type": "response.created", "response": {"error": null}}\r\n\r\n'
+NOT_JSON = b"data: it exceeds the context window\n\n"
+REFUSED_LATE = b'data: {"type": "error", "error": {"message": "prompt is too long: 9 tokens > 5 maximum"}}\n\n'
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (STARTED, FAILED),
+        (FAILED,),
+        (CREATED, FAILED),
+        (CREATED[:9], CREATED[9:], CREATED, STARTED),
+        (CREATED,),
+        (b": alive\n\n", STARTED, b": alive\n\n"),
+        (NOT_JSON, b"data: [DONE]\n\n"),
+        (STARTED, REFUSED_LATE),
+        (REFUSED_LATE,),
+    ],
+    ids=lambda events: str([event[:25] for event in events]),
+)
+def test_a_stream_passes_as_it_is(settings, events):
+    """An error too, and a refusal for length where a reply has begun, or nothing more can leave."""
+    with before(Upstream(STREAM, *map(chunk, events), b"0\r\n\r\n"), settings) as gateway:
+        assert streamed(gateway.url) == (b"".join(events), True)
+
+
+def test_no_more_of_a_stream_is_held_than_its_first_event_may_have():
+    opening, sent = StreamOpening(""), 0
+    while opening.holds(b"data: [" + b"1," * 5_000):
+        sent += 1
+    assert 10 < sent < 50
+    assert len(opening.held) < 300_000
+
+
+def test_a_stream_in_an_encoding_passes_as_it_is(settings):
+    sent = gzip.compress(CREATED + FAILED)
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: gzip\r\n\r\n"
+    with before(Upstream(head, sent), settings) as gateway:
+        assert streamed(gateway.url) == (sent, True)
+
+
+def test_what_was_held_of_a_stream_that_breaks_off_reaches_the_client(settings):
+    with before(Upstream(STREAM, chunk(CREATED)), settings) as gateway:
+        assert streamed(gateway.url) == (CREATED, False)
+
+
+def test_a_client_that_leaves_before_the_first_event_leaves_the_upstream_too(settings):
+    stalls = Upstream(STREAM, chunk(CREATED), None)
+    with before(stalls, settings) as gateway:
+        body = {**HELLO, "stream": True}
+        with httpx2.stream("POST", f"{gateway.url}/v1/messages", json=body, headers=HEADERS, trust_env=False) as answer:
+            assert answer.status_code == 200, "its headers do not wait"
+        assert stalls.closed.wait(10)
 
 
 def test_an_upstream_that_stalls_is_given_up_after_a_while(settings, monkeypatch):

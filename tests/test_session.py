@@ -880,6 +880,24 @@ def test_a_refusal_for_length_is_recovered_from_by_its_own_numbers(case):
             assert scheduler_of(session).usage(moment_of(session)) <= 60
 
 
+@pytest.mark.parametrize("believed", [20_000, 100_000, 2_000_000])
+@pytest.mark.parametrize("reports", [True, False], ids=["with usage", "without"])
+def test_a_refusal_without_sizes_frees_a_share_of_what_was_refused_however_large_the_window_seems(believed, reports):
+    with small(believed) as session:
+        rounds(session, 10, size=30)
+        sent = session.pre_send()
+        if reports:
+            session.post_turn(answer("Go on."), usage={"prompt_tokens": sent.tokens, "completion_tokens": 5})
+            session.append(user("Do."))
+            sent = session.pre_send()
+        for _ in range(2):
+            again = session.recover(REFUSALS["openai without sizes"])
+            assert again.tokens < 0.8 * sent.tokens
+            sent = again
+        if reports:
+            assert session.config.context_limit < 0.5 * believed, "it is learned"
+
+
 def test_a_window_smaller_than_the_reservation_is_recovered_from_too():
     config = {"output_reservation": 5_000, "strategy": "none"}
     with small(20_000, **config) as session:

@@ -467,10 +467,16 @@ class SessionCore:
         _log.warning("request refused for its length", refused_tokens=sent, allowed_tokens=allowed)
         if allowed is not None and allowed < config.context_limit:
             self.allow_window(allowed)
-        if self.meter.raw_sent:
+        if not self.meter.raw_sent:
+            return
+        if sent or allowed or not self.meter.moment().calibration.anchored:
             # A refusal without sizes says at least that the request exceeded the window.
             reported = sent or self.runtime.config.context_limit + 1
             self.runtime.recorder.observe(Observed(raw=self.meter.raw_sent, reported=reported))
+        moment = self.meter.moment()
+        if self.meter.scheduler.fits(moment):
+            # The provider has counted such requests, or no such count is possible: so the window is smaller.
+            self.allow_window(moment.estimated - 1)
 
     def _begin_with(self, handed: Handed) -> None:
         from gc_core.task.rendering import state_text

@@ -61,8 +61,8 @@ class StandIn:
 
     ``limit`` is its window in tokens, ``calls`` how many tool calls its replies make before the last one, ``command``
     what the n-th call runs, ``last`` a command that stands for the last text. The call with the number ``spawns``
-    starts a sub-agent, which makes ``OF_AGENTS`` calls at most. ``seen`` keeps every request, ``failures`` are statuses
-    for the next requests.
+    starts a sub-agent, which makes ``OF_AGENTS`` calls at most. With ``refuses_late`` it refuses what is too long
+    in a stream. ``seen`` keeps every request, ``failures`` are statuses for the next requests.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class StandIn:
         self.failures: list[int] = []
         self.agents: Counter[str] = Counter()
         self.pause = 0.0
+        self.refuses_late = False
         self.lock = threading.Lock()
         self.cache = PrefixCache()
         self._http = _Http(("127.0.0.1", 0), _Handler)
@@ -216,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
             answer = Answer(id=number, text=json.dumps(instance_of(schema)), used=usage)
         else:
             answer = Answer(id=number, call=self.next_call(body.get("tools")), used=usage)
-        if body.get("stream") or "stream" in self.path:
+        if is_streamed(self.path, body):
             self.stream(EVENTS[kind](answer))
         else:
             self.answer(200, WHOLE[kind](answer))
@@ -254,7 +255,10 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             code = "context_length_exceeded" if "maximum context" in text else None
             error = {"error": {"message": text, "type": "invalid_request_error", "param": None, "code": code}}
-        self.answer(status, error)
+        if status == 400 and self.server.standin.refuses_late and is_streamed(self.path, seen.body):
+            self.stream(refused_events(kind, error))
+        else:
+            self.answer(status, error)
 
     def answer(self, status, value):
         data = json.dumps(value).encode()
@@ -285,6 +289,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 def is_request(body):
     return isinstance(body, dict) and any(isinstance(body.get(key), list) for key in ("messages", "input", "contents"))
+
+
+def is_streamed(path, body):
+    return bool(body.get("stream")) or "stream" in path
 
 
 def as_client(kind, body):
@@ -515,6 +523,19 @@ def responses_events(answer):
         )  # fmt: skip
     yield event("response.output_item.done", output_index=0, item=item)
     yield event("response.completed", response=whole)
+
+
+def refused_events(kind, error):
+    """A refusal as events: that of Responses repeats in the first ones what the request said."""
+    if kind != "responses":
+        yield sse("error", error)
+        return
+    response = {"id": "resp_0", "object": "response", "instructions": "Read. " * 5_000, "output": []}
+    for status in ("created", "in_progress"):
+        event = {"type": f"response.{status}", "response": {**response, "status": "in_progress", "error": None}}
+        yield sse(event["type"], event)
+    failed = {**response, "status": "failed", "error": error["error"]}
+    yield sse("response.failed", {"type": "response.failed", "response": failed})
 
 
 def gemini_events(answer):

@@ -36,6 +36,7 @@ from gc_gateway.metrics import Metrics
 from gc_gateway.page import Page
 from gc_gateway.request_log import RequestLine, RequestLog, line_of
 from gc_gateway.settings import Settings
+from gc_gateway.stream_openings import StreamOpening
 from gc_gateway.upstream import Forwarded, Upstream, joined, passed_on, raw, received
 from gc_gateway.usage import UsageReader, decoded
 
@@ -245,9 +246,14 @@ class Gateway:
         """Send a turn; a refusal for its length is answered by a second try, before the client sees it."""
         outgoing = outgoing.readable()
         response = await self._upstream.send(outgoing)
+        if response.is_success and _is_stream(response):
+            return _with_headers(
+                StreamingResponse(self._opened(response, outgoing, turn), response.status_code),
+                passed_on(received(response)),
+            )
         if response.status_code in _LENGTH:
             answer = b"".join([chunk async for chunk in raw(response)])
-            said = decoded(answer, response.headers.get("content-encoding", ""))
+            said = decoded(answer, _encoding(response))
             body = await run_in_threadpool(self._collecting.recovered_body, turn, response.status_code, said)
             if body is None:
                 return _with_headers(Response(answer, response.status_code), passed_on(received(response)))
@@ -259,17 +265,57 @@ class Gateway:
 
     def _streamed(self, response: httpx2.Response, turn: Turn | None) -> Response:
         """Pass a response on as its bytes come; the usage of a turn is read beside them."""
-        headers = passed_on(received(response))
-        reader = None
+        chunks: AsyncIterator[bytes] = raw(response)
         if turn is not None and response.is_success:
-            kind, encoding = response.headers.get("content-type", ""), response.headers.get("content-encoding", "")
-            reader = UsageReader(kind, encoding)
-        stream = raw(response) if reader is None or turn is None else self._watched(response, turn, reader)
-        return _with_headers(StreamingResponse(stream, response.status_code), headers)
+            chunks = self._watched(chunks, response, turn)
+        return _with_headers(StreamingResponse(chunks, response.status_code), passed_on(received(response)))
 
-    async def _watched(self, response: httpx2.Response, turn: Turn, reader: UsageReader) -> AsyncIterator[bytes]:
+    async def _opened(self, response: httpx2.Response, outgoing: Forwarded, turn: Turn) -> AsyncIterator[bytes]:
+        """Pass a turn's stream on; one that begins with a refusal for length gives way to that of a second try."""
+        opening, chunks = StreamOpening(_encoding(response)), raw(response)
         try:
-            async for chunk in raw(response):
+            async for chunk in chunks:
+                if not opening.holds(chunk):
+                    break
+        except httpx2.HTTPError:
+            yield opening.held
+            raise
+        again = await self._sent_again(response, opening, outgoing, turn) if opening.error else None
+        if again is not None:
+            await chunks.aclose()
+            response, opening, chunks = again, StreamOpening(""), raw(again)
+        async for chunk in self._watched(_after(opening.held, chunks), response, turn):
+            yield chunk
+
+    async def _sent_again(
+        self, response: httpx2.Response, opening: StreamOpening, outgoing: Forwarded, turn: Turn
+    ) -> httpx2.Response | None:
+        """
+        Return the stream of a second try, where the first is a refusal for length. None for another error, and for a
+        reply that does not go with the headers that the client has already.
+        """
+        body = await run_in_threadpool(
+            self._collecting.recovered_body, turn, response.status_code, opening.error.encode()
+        )
+        if body is None:
+            return None
+        try:
+            again = await self._upstream.send(outgoing.with_body(body))
+        except httpx2.HTTPError as error:
+            _log.warning("upstream failed", dialect=turn.dialect.format, error=type(error).__name__)
+            return None
+        if again.is_success and _is_stream(again) and _encoding(again) == _encoding(response):
+            return again
+        await again.aclose()
+        return None
+
+    async def _watched(
+        self, chunks: AsyncIterator[bytes], response: httpx2.Response, turn: Turn
+    ) -> AsyncIterator[bytes]:
+        """Pass chunks on, and report the usage in them."""
+        reader = UsageReader(response.headers.get("content-type", ""), _encoding(response))
+        try:
+            async for chunk in chunks:
                 reader.feed(chunk)
                 yield chunk
         finally:
@@ -327,6 +373,22 @@ def _mount(settings: Settings, lanes: Lanes) -> Mount | None:
     from gc_gateway.mcp_mount import Mount
 
     return Mount(settings, lanes)
+
+
+async def _after(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield what was held back, and then what is still to come."""
+    if first:
+        yield first
+    async for chunk in chunks:
+        yield chunk
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    return str(response.headers.get("content-type", "")).startswith("text/event-stream")
+
+
+def _encoding(response: httpx2.Response) -> str:
+    return str(response.headers.get("content-encoding", ""))
 
 
 def _with_headers(response: Response, headers: Iterable[tuple[str, str]]) -> Response:

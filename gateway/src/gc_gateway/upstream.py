@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
 import attrs
@@ -106,7 +106,7 @@ def _as_sent(name: str, value: str) -> tuple[bytes, bytes]:
     return name.encode("latin-1"), value.encode("latin-1")
 
 
-async def raw(response: httpx2.Response) -> AsyncIterator[bytes]:
+async def raw(response: httpx2.Response) -> AsyncGenerator[bytes]:
     """Yield the bytes of a response as they come, and close it."""
     try:
         async for chunk in response.aiter_raw():

@@ -27,7 +27,7 @@ class UsageReader:
 
     def __init__(self, content_type: str, content_encoding: str) -> None:
         self.usage: dict[str, Any] | None = None
-        self._decode = _decoder(content_encoding)
+        self._decode = decoder(content_encoding)
         self._streams = content_type.startswith("text/event-stream")
         self._rest = b""
 
@@ -76,14 +76,15 @@ def _reports(value: object) -> list[Mapping[str, Any]]:
 
 def decoded(data: bytes, content_encoding: str) -> bytes:
     """Return a whole reply without its encoding; as it is where that cannot be read."""
-    decode = _decoder(content_encoding)
+    decode = decoder(content_encoding)
     try:
         return data if decode is None else decode(data)
     except (zlib.error, zstandard.ZstdError):
         return data
 
 
-def _decoder(content_encoding: str) -> Callable[[bytes], bytes] | None:
+def decoder(content_encoding: str) -> Callable[[bytes], bytes] | None:
+    """Return what takes an encoding off a reply, piece by piece; None for one that cannot be read."""
     match content_encoding.strip().lower():
         case "" | "identity":
             return bytes

@@ -30,7 +30,7 @@ class Quotes:
     Finds what users laid down, and chooses what is quoted of it.
 
     All quotes in the window together stay below a cap of their own, mere sentences with a binding word below that of
-    the notices: what changes a rule comes first, then the likeliest rules, of equals the newest.
+    the notices: the likeliest rules come first, of equals the newest; what changes a rule is as likely as the rule.
 
     Attributes:
         cap: The most tokens of all quotes in the window.
@@ -127,7 +127,7 @@ class Quotes:
         return self._margins[sentence]
 
     def _hear(self, units: Sequence[Unit]) -> None:
-        """Learn which rules the window has up to the last of these units, and which of them a later sentence changes."""
+        """Learn the rules in the window up to the last of these units, and what changes them later."""
         end = max((self._view.position(unit.number) + 1 for unit in units if unit.number >= 0), default=0)
         for place in range(self._heard_before, end):
             for sentence, _ in itertools.chain.from_iterable(map(self._in, self._view.units[place].items)):
@@ -135,7 +135,7 @@ class Quotes:
         self._heard_before = max(self._heard_before, end)
 
     def _learn(self, sentence: str, place: int) -> None:
-        """Learn a sentence; what changes a rule is quoted as surely as any."""
+        """Learn a sentence; what changes a rule is quoted at least as surely as the rule."""
         from gc_core.collector.laid_down import changed_of
 
         self._changed_by.pop(sentence, None)
@@ -143,7 +143,7 @@ class Quotes:
         changed = changed_of(sentence, earlier) if earlier else None
         if changed is not None:
             self._changed_by[changed] = sentence
-            self._margins[sentence] = math.inf
+            self._margins[sentence] = max(self._margin(sentence), self._margin(changed))
         if self._is_rule(sentence):
             self._rules[sentence] = place
 

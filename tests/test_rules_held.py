@@ -149,6 +149,40 @@ def test_a_rule_that_was_taken_back_is_quoted_with_what_took_it_back():
         assert 0 < text.index(RULES[2]) < text.index("Forget what I said about the competitor Acme.")
 
 
+CHANGED = [
+    ("The timeout for callbacks is 30 seconds.", "Make it 60 seconds."),
+    ("Use lots of emojis in your answers.", "Forget what I said about emojis."),
+    ("Always give amounts in euros.", "Use dollars instead of euros from now on."),
+]
+
+
+def orders_with(said):
+    """What a user says in 110 turns: this in some of them, otherwise a question, each with its answer."""
+    for turn in range(110):
+        yield said.get(turn, f"What is the state of order {1000 + turn}?"), f"Order {turn} is with the carrier. " * 6
+
+
+@pytest.mark.parametrize(("rule", "change"), CHANGED)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_changed_a_rule_stays_where_the_rule_left_long_before(strategy, rule, change):
+    with GCSession(GCConfig(strategy=strategy, context_limit=4_000, output_reservation=800)) as session:
+        for turn, (text, answer) in enumerate(orders_with({10: rule, 50: change})):
+            session.append({"role": "user", "content": text})
+            request = session.pre_send()
+            assert turn < 50 or holds(request.messages, change)
+            session.post_turn({"role": "assistant", "content": answer})
+
+
+@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_summarize", "gc_progressive"])
+def test_no_changed_rule_is_quoted_alone_in_a_list_that_is_compacted_again_and_again(strategy):
+    rule, change = CHANGED[0]
+    messages = []
+    for turn, (text, answer) in enumerate(orders_with({10: rule, 50: change})):
+        messages = compact([*messages, {"role": "user", "content": text}], 3_200, strategy=strategy)
+        assert turn < 50 or holds(messages, change) or not holds(messages, rule)
+        messages.append({"role": "assistant", "content": answer})
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(seed=st.integers(0, 10**6))

@@ -50,9 +50,10 @@ def _ends(text: str) -> str:
     return f"{first[:_END_CHARS]}\n\n{last[-_END_CHARS:]}"
 
 
-def changes_one(sentence: str, earlier: Sequence[str]) -> bool:
-    """Return whether a sentence replaces or withdraws one of those before it."""
-    return not phrases.asks(sentence) and change_by(sentence, earlier, len(earlier)) is not None
+def changed_of(sentence: str, earlier: Sequence[str]) -> str | None:
+    """Return the one of those before it that a sentence replaces or withdraws, or None."""
+    change = None if phrases.asks(sentence) else change_by(sentence, earlier, len(earlier))
+    return None if change is None else earlier[change.place]
 
 
 def margin_of(sentence: str) -> float:

@@ -30,7 +30,7 @@ class Quotes:
     Finds what users laid down, and chooses what is quoted of it.
 
     All quotes in the window together stay below a cap of their own, mere sentences with a binding word below that of
-    the notices: what changes a rule comes first, then the likeliest rules, of equals the newest.
+    the notices: the likeliest rules come first, of equals the newest; what changes a rule is as likely as the rule.
 
     Attributes:
         cap: The most tokens of all quotes in the window.
@@ -47,20 +47,20 @@ class Quotes:
         self._found: dict[str, tuple[tuple[str, bool], ...]] = {}
         self._costs: dict[str, int] = {}
         self._margins: dict[str, float] = {}
+        self._heard_before = 0
+        self._rules: dict[str, int] = {}
+        self._changed_by: dict[str, str] = {}
 
     def of(self, units: Iterable[Unit]) -> tuple[str, ...]:
         """Return what users laid down in these units, or what is quoted there, each once, in order."""
-        said: dict[str, None] = {}
-        for unit in units:
-            for sentence, binds in itertools.chain.from_iterable(map(self._in, unit.items)):
-                if self._changes(sentence, said) or binds:
-                    said[sentence] = None
-        return tuple(said)
+        self._hear(units := tuple(units))
+        heard = itertools.chain.from_iterable(self._in(item) for unit in units for item in unit.items)
+        return tuple(dict.fromkeys(sentence for sentence, binds in heard if binds or self._is_rule(sentence)))
 
     def chosen(self, sentences: Sequence[str], *, leaving: Container[int] = ()) -> tuple[str, ...]:
         """
         Return those of the sentences that are quoted, in order: as many as there is room for beside the quotes of other
-        units than the ``leaving`` ones.
+        units than the ``leaving`` ones. A rule that was changed is not quoted without what changed it.
         """
         room = self._room(leaving)
         kept: set[str] = set()
@@ -74,7 +74,8 @@ class Quotes:
                 kept.add(sentence)
                 others += margin <= 0
                 room.update((limit, room[limit] - cost) for limit in limits)
-        return tuple(sentence for sentence in sentences if sentence in kept)
+        shown = kept.union(self.planned, self._staying(leaving))
+        return tuple(sentence for sentence in sentences if sentence in kept and self._is_told(sentence, shown, leaving))
 
     def least(self, sentences: Sequence[str]) -> str:
         """Return the sentence that is given up first."""
@@ -125,17 +126,36 @@ class Quotes:
             self._margins[sentence] = margin_of(sentence)
         return self._margins[sentence]
 
-    def _changes(self, sentence: str, said: Iterable[str]) -> bool:
-        """Return whether a sentence changes a rule among those; then it is quoted as surely as any."""
-        if self._margin(sentence) > 0:
-            return self._margin(sentence) == math.inf
-        from gc_core.collector.laid_down import changes_one
+    def _hear(self, units: Sequence[Unit]) -> None:
+        """Learn the rules in the window up to the last of these units, and what changes them later."""
+        end = max((self._view.position(unit.number) + 1 for unit in units if unit.number >= 0), default=0)
+        for place in range(self._heard_before, end):
+            for sentence, _ in itertools.chain.from_iterable(map(self._in, self._view.units[place].items)):
+                self._learn(sentence, place)
+        self._heard_before = max(self._heard_before, end)
 
-        earlier = [each for each in said if self._is_rule(each)]
-        changes = bool(earlier) and changes_one(sentence, earlier)
-        if changes:
-            self._margins[sentence] = math.inf
-        return changes
+    def _learn(self, sentence: str, place: int) -> None:
+        """Learn a sentence; what changes a rule is quoted at least as surely as the rule."""
+        from gc_core.collector.laid_down import changed_of
+
+        self._changed_by.pop(sentence, None)
+        earlier = [each for each in self._rules if each != sentence]
+        changed = changed_of(sentence, earlier) if earlier else None
+        if changed is not None:
+            self._changed_by[changed] = sentence
+            self._margins[sentence] = max(self._margin(sentence), self._margin(changed))
+        if self._is_rule(sentence):
+            self._rules[sentence] = place
+
+    def _is_told(self, sentence: str, shown: Container[str], leaving: Container[int]) -> bool:
+        """Return whether nothing changed a sentence, or what did is ``shown`` or in a message that stays."""
+        change = self._changed_by.get(sentence)
+        if change is None:
+            return True
+        return change in shown or self._stays(self._rules[change], leaving)
+
+    def _stays(self, place: int, leaving: Container[int]) -> bool:
+        return not self._totals.gone[place] and self._view.units[place].number not in leaving
 
     def _in(self, item: Item) -> tuple[tuple[str, bool], ...]:
         """Return the sentences of a user, or those that are quoted in the place of some, with whether they bind."""

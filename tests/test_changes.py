@@ -95,5 +95,5 @@ def test_a_similar_rule_about_another_thing_changes_hardly_any(pairs):
          "Yes, please go ahead with that approach."),
     ],
 )  # fmt: skip
-def test_what_says_little_of_an_earlier_sentence_changes_it_only_right_behind_it(earlier, later):
+def test_what_says_little_of_an_earlier_sentence_withdraws_it_only_right_behind_it(earlier, later):
     assert change_by(later, [earlier, "Answer in German."], last=1) is None

@@ -25,8 +25,8 @@ MOST_COMPARED: Final = 8
 
 LEAST_ABOUT: Final = 0.2
 """
-The least share of what an earlier sentence says that a later one has too, unless it came right behind: with less it is
-about something else, as "I don't need anything else" is. Of labelled changes 96 % have more.
+The least share of what an earlier sentence says that one which withdraws it has too, unless it came right behind: with
+less it is about something else, as "I don't need anything else" is. Of labelled withdrawals 96 % have more.
 """
 
 _LEAST_SHARED = 0.05
@@ -84,10 +84,10 @@ def change_by(sentence: str, earlier: Sequence[str], last: int) -> Change | None
     """
     best, most = None, 0.0
     for place, pair in pairs_of(sentence, earlier, last):
-        if pair.of_old < LEAST_ABOUT and not pair.is_last:
-            continue
         scores = change_scores(frozenset(features_of(pair)))
         effect = max(Effect, key=lambda each: scores[each])
+        if effect is Effect.WITHDRAWS and pair.of_old < LEAST_ABOUT and not pair.is_last:
+            continue
         margin = scores[effect] - scores[Effect.NONE]
         if margin > most:
             best, most = Change(place, effect), margin

@@ -247,10 +247,8 @@ class Gateway:
         outgoing = outgoing.readable()
         response = await self._upstream.send(outgoing)
         if response.is_success and _is_stream(response):
-            return _with_headers(
-                StreamingResponse(self._opened(response, outgoing, turn), response.status_code),
-                passed_on(received(response)),
-            )
+            stream = self._opened(response, outgoing, turn)
+            return _with_headers(StreamingResponse(stream, response.status_code), passed_on(received(response)))
         if response.status_code in _LENGTH:
             answer = b"".join([chunk async for chunk in raw(response)])
             said = decoded(answer, _encoding(response))
@@ -294,9 +292,8 @@ class Gateway:
         Return the stream of a second try, where the first is a refusal for length. None for another error, and for a
         reply that does not go with the headers that the client has already.
         """
-        body = await run_in_threadpool(
-            self._collecting.recovered_body, turn, response.status_code, opening.error.encode()
-        )
+        said = opening.error.encode()
+        body = await run_in_threadpool(self._collecting.recovered_body, turn, response.status_code, said)
         if body is None:
             return None
         try:

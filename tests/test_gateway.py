@@ -277,6 +277,52 @@ def test_conversations_without_ids_are_told_apart_by_their_history(provider, gat
     assert len(gateway.lanes.open) == 2
 
 
+@pytest.mark.parametrize("dialect", ["chat", "responses"])
+@pytest.mark.parametrize("headers", [{}, {"x-gc-lane": "a"}], ids=["unnamed", "named"])
+def test_a_system_message_that_changes_with_every_request_leaves_a_conversation_in_its_lane(
+    provider, gateway, dialect, headers
+):
+    provider.calls = 30
+    path, field = {"chat": ("/v1/chat/completions", "messages"), "responses": ("/v1/responses", "input")}[dialect]
+    bash = {"name": "bash", "parameters": SCHEMA}
+    tools = [{"type": "function", **({"function": bash} if dialect == "chat" else bash)}]
+    held = [{"role": "user", "content": TASK}]
+    for number in range(31):
+        clock = [
+            {"role": "system", "content": "You read."},
+            {"role": "developer", "content": f"It is 12:{number:02d}."},
+        ]
+        reply = post(gateway, path, {"model": "stand-in", "tools": tools, field: [*clock, *held]}, **headers).json()
+        assert provider.generations[-1].body[field][:2] == clock
+        held += chat_step(reply, number) if dialect == "chat" else responses_step(reply, number)
+    (lane,) = gateway.lanes.open
+    assert lane.counts.collections >= 1
+    assert (lane.session.directory / "master.jsonl").read_text().count("14: word0 word1 ") == 1
+
+
+def chat_step(reply, number):
+    message = reply["choices"][0]["message"]
+    calls = message.get("tool_calls") or ()
+    return [message, *({"role": "tool", "tool_call_id": each["id"], "content": content_of(number)} for each in calls)]
+
+
+def responses_step(reply, number):
+    calls = [each for each in reply["output"] if each["type"] == "function_call"]
+    outputs = [{"type": "function_call_output", "call_id": each["call_id"]} for each in calls]
+    return [*reply["output"], *({**each, "output": content_of(number)} for each in outputs)]
+
+
+def test_two_agents_with_one_task_are_told_apart_by_their_system_messages(provider, gateway):
+    provider.calls = 0
+    systems = {name: {"role": "system", "content": f"You are {name}."} for name in ("Ada", "Bob")}
+    held = {name: [{"role": "user", "content": "Who are you?"}] for name in systems}
+    for question in ("Again?", "And now?"):
+        for name, system in systems.items():
+            post(gateway, "/v1/chat/completions", {**HELLO, "messages": [system, *held[name]]})
+            held[name] += [{"role": "assistant", "content": name}, {"role": "user", "content": question}]
+    assert sorted(lane.counts.calls for lane in gateway.lanes.open) == [2, 2]
+
+
 def test_a_lane_goes_on_in_the_same_words_after_a_restart(provider, settings):
     provider.calls = 1_000
 

@@ -122,7 +122,7 @@ class Collecting:
             if lane.is_aside(turn.content):
                 return None
             with noted(turn.line, lane):
-                request = lane.recovered(refusal)
+                request = lane.recovered(refusal, turn.content)
             self._metrics.recovered()
             outcome.body = self._body(turn, request)
         return outcome.body

@@ -6,6 +6,8 @@ import gzip
 import http.client
 import json
 import socket
+import socketserver
+import threading
 import time
 from urllib.parse import urlsplit
 
@@ -489,7 +491,15 @@ def test_a_token_is_asked_for_and_never_sent_on(provider, settings):
         bare = url.removesuffix("/secret-token")
         gateway.url = bare
         assert post(gateway, "/v1/messages", HELLO).status_code == 401
-        assert post(gateway, "/v1/messages", HELLO, **{"x-gc-token": "wrong"}).status_code == 401
+        assert "is missing" in post(gateway, "/v1/messages", HELLO).text
+        for path, headers in (
+            ("/v1/messages", {"x-gc-token": "wrong"}),
+            ("/wrong/v1/messages", {}),
+            ("/wrong/mcp", {}),
+        ):
+            refused = post(gateway, path, HELLO, **headers)
+            assert refused.status_code == 401
+            assert "is another one" in refused.text
         assert post(gateway, "/v1/messages", HELLO, **{"x-gc-token": "secret-token"}).status_code == 200
         gateway.url = url
         assert post(gateway, "/v1/messages", HELLO).status_code == 200
@@ -540,6 +550,41 @@ def test_an_upstream_that_is_not_there_is_502_in_the_dialects_shape(settings):
         answer = post(gateway, "/v1/messages", HELLO)
         assert answer.status_code == 502
         assert answer.json()["type"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("upstream", "said"),
+    [
+        ("http://127.0.0.1:9", "cannot be reached: connection refused"),
+        ("http://no-such-host.invalid", "cannot be reached: unknown host"),
+        ("https://127.0.0.1:{port}", "cannot be reached: "),
+        ("http://127.0.0.1:{port}", "closed the connection before it answered"),
+    ],
+)
+def test_an_upstream_that_does_not_answer_is_reported_with_what_it_did(settings, upstream, said):
+    with closing_every_connection() as port:
+        base = upstream.format(port=port)
+        with running(attrs.evolve(settings, upstreams={"anthropic": base})) as (url, gateway):
+            gateway.url = url
+            error = post(gateway, "/v1/messages", HELLO).json()["error"]["message"]
+    assert error.startswith(f"the upstream {base} {said}")
+    assert not error.endswith("Error")
+
+
+@contextlib.contextmanager
+def closing_every_connection():
+    """A server that closes each connection once it has read something; yields its port."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            self.rfile.read1()
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
 
 
 def test_health_is_answered(gateway):

@@ -314,6 +314,18 @@ def responses_step(reply, number):
     return [*reply["output"], *({**each, "output": content_of(number)} for each in outputs)]
 
 
+def test_a_conversation_whose_system_message_changes_is_found_again_after_a_restart(provider, settings):
+    provider.calls = 0
+    held = [{"role": "user", "content": "Hello."}]
+    for number in range(3):
+        with running(settings) as (url, gateway):
+            gateway.url = url
+            clock = {"role": "system", "content": f"It is 12:{number:02d}."}
+            post(gateway, "/v1/chat/completions", {**HELLO, "messages": [clock, *held]})
+        held += [{"role": "assistant", "content": DONE}, {"role": "user", "content": f"And {number}?"}]
+    assert len([*settings.directory.glob("*/master.jsonl")]) == 1
+
+
 def test_two_agents_with_one_task_are_told_apart_by_their_system_messages(provider, gateway):
     provider.calls = 0
     systems = {name: {"role": "system", "content": f"You are {name}."} for name in ("Ada", "Bob")}

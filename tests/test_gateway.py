@@ -6,6 +6,8 @@ import gzip
 import http.client
 import json
 import socket
+import socketserver
+import threading
 import time
 from urllib.parse import urlsplit
 
@@ -286,6 +288,64 @@ def test_conversations_without_ids_are_told_apart_by_their_history(provider, gat
     assert len(gateway.lanes.open) == 2
 
 
+@pytest.mark.parametrize("dialect", ["chat", "responses"])
+@pytest.mark.parametrize("headers", [{}, {"x-gc-lane": "a"}], ids=["unnamed", "named"])
+def test_a_system_message_that_changes_with_every_request_leaves_a_conversation_in_its_lane(
+    provider, gateway, dialect, headers
+):
+    provider.calls = 30
+    path, field = {"chat": ("/v1/chat/completions", "messages"), "responses": ("/v1/responses", "input")}[dialect]
+    bash = {"name": "bash", "parameters": SCHEMA}
+    tools = [{"type": "function", **({"function": bash} if dialect == "chat" else bash)}]
+    held = [{"role": "user", "content": TASK}]
+    for number in range(31):
+        clock = [
+            {"role": "system", "content": "You read."},
+            {"role": "developer", "content": f"It is 12:{number:02d}."},
+        ]
+        reply = post(gateway, path, {"model": "stand-in", "tools": tools, field: [*clock, *held]}, **headers).json()
+        assert provider.generations[-1].body[field][:2] == clock
+        held += chat_step(reply, number) if dialect == "chat" else responses_step(reply, number)
+    (lane,) = gateway.lanes.open
+    assert lane.counts.collections >= 1
+    assert (lane.session.directory / "master.jsonl").read_text().count("14: word0 word1 ") == 1
+
+
+def chat_step(reply, number):
+    message = reply["choices"][0]["message"]
+    calls = message.get("tool_calls") or ()
+    return [message, *({"role": "tool", "tool_call_id": each["id"], "content": content_of(number)} for each in calls)]
+
+
+def responses_step(reply, number):
+    calls = [each for each in reply["output"] if each["type"] == "function_call"]
+    outputs = [{"type": "function_call_output", "call_id": each["call_id"]} for each in calls]
+    return [*reply["output"], *({**each, "output": content_of(number)} for each in outputs)]
+
+
+def test_a_conversation_whose_system_message_changes_is_found_again_after_a_restart(provider, settings):
+    provider.calls = 0
+    held = [{"role": "user", "content": "Hello."}]
+    for number in range(3):
+        with running(settings) as (url, gateway):
+            gateway.url = url
+            clock = {"role": "system", "content": f"It is 12:{number:02d}."}
+            post(gateway, "/v1/chat/completions", {**HELLO, "messages": [clock, *held]})
+        held += [{"role": "assistant", "content": DONE}, {"role": "user", "content": f"And {number}?"}]
+    assert len([*settings.directory.glob("*/master.jsonl")]) == 1
+
+
+def test_two_agents_with_one_task_are_told_apart_by_their_system_messages(provider, gateway):
+    provider.calls = 0
+    systems = {name: {"role": "system", "content": f"You are {name}."} for name in ("Ada", "Bob")}
+    held = {name: [{"role": "user", "content": "Who are you?"}] for name in systems}
+    for question in ("Again?", "And now?"):
+        for name, system in systems.items():
+            post(gateway, "/v1/chat/completions", {**HELLO, "messages": [system, *held[name]]})
+            held[name] += [{"role": "assistant", "content": name}, {"role": "user", "content": question}]
+    assert sorted(lane.counts.calls for lane in gateway.lanes.open) == [2, 2]
+
+
 def test_a_lane_goes_on_in_the_same_words_after_a_restart(provider, settings):
     provider.calls = 1_000
 
@@ -452,7 +512,15 @@ def test_a_token_is_asked_for_and_never_sent_on(provider, settings):
         bare = url.removesuffix("/secret-token")
         gateway.url = bare
         assert post(gateway, "/v1/messages", HELLO).status_code == 401
-        assert post(gateway, "/v1/messages", HELLO, **{"x-gc-token": "wrong"}).status_code == 401
+        assert "is missing" in post(gateway, "/v1/messages", HELLO).text
+        for path, headers in (
+            ("/v1/messages", {"x-gc-token": "wrong"}),
+            ("/wrong/v1/messages", {}),
+            ("/wrong/mcp", {}),
+        ):
+            refused = post(gateway, path, HELLO, **headers)
+            assert refused.status_code == 401
+            assert "is another one" in refused.text
         assert post(gateway, "/v1/messages", HELLO, **{"x-gc-token": "secret-token"}).status_code == 200
         gateway.url = url
         assert post(gateway, "/v1/messages", HELLO).status_code == 200
@@ -503,6 +571,41 @@ def test_an_upstream_that_is_not_there_is_502_in_the_dialects_shape(settings):
         answer = post(gateway, "/v1/messages", HELLO)
         assert answer.status_code == 502
         assert answer.json()["type"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("upstream", "said"),
+    [
+        ("http://127.0.0.1:9", "cannot be reached: connection refused"),
+        ("http://no-such-host.invalid", "cannot be reached: unknown host"),
+        ("https://127.0.0.1:{port}", "cannot be reached: "),
+        ("http://127.0.0.1:{port}", "closed the connection before it answered"),
+    ],
+)
+def test_an_upstream_that_does_not_answer_is_reported_with_what_it_did(settings, upstream, said):
+    with closing_every_connection() as port:
+        base = upstream.format(port=port)
+        with running(attrs.evolve(settings, upstreams={"anthropic": base})) as (url, gateway):
+            gateway.url = url
+            error = post(gateway, "/v1/messages", HELLO).json()["error"]["message"]
+    assert error.startswith(f"the upstream {base} {said}")
+    assert not error.endswith("Error")
+
+
+@contextlib.contextmanager
+def closing_every_connection():
+    """A server that closes each connection once it has read something; yields its port."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            self.rfile.read1()
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
 
 
 def test_health_is_answered(gateway):

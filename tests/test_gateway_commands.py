@@ -84,6 +84,18 @@ def test_the_exit_status_is_the_commands(tmp_path, script, status):
     assert ended.exit_code == status
 
 
+@pytest.mark.parametrize(
+    ("arguments", "is_told"),
+    [(("python", "-c", "pass"), True), (("--upstrem", "x", "--", "env"), False)],
+    ids=["without --", "with --"],
+)
+def test_an_option_of_the_agent_without_dashes_before_it_is_told_where_they_go(arguments, is_told):
+    ended = CliRunner().invoke(app, ["run", *arguments])
+    assert ended.exit_code == 2
+    assert "No such option: -" in ended.output
+    assert ("after --: " in " ".join(ended.output.split())) == is_told
+
+
 def test_a_command_that_is_not_there_is_127():
     ended = CliRunner().invoke(app, ["run", "--", "no-such-agent"])
     assert (ended.exit_code, ended.output) == (127, "error: no-such-agent: command not found\n")
@@ -181,6 +193,21 @@ def test_the_gateway_says_its_url_and_ends_in_good_order(tmp_path, environment):
         started.send_signal(signal.SIGTERM)
         assert started.wait(30) == 0
         assert started.stdout.read() == ""
+
+
+def test_a_signal_that_comes_as_the_url_is_printed_stops_the_gateway(tmp_path, environment):
+    stops = f"""
+import os, signal
+from pathlib import Path
+from gc_gateway.serving import serve
+from gc_gateway.settings import Settings
+serve(Settings(directory=Path({str(tmp_path / "lanes")!r})), lambda _: os.kill(os.getpid(), signal.SIGTERM))
+print("stopped")
+"""
+    ended = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", stops], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (0, "stopped\n")
 
 
 # -- the table of clients ----------------------------------------------------------------------------------------------

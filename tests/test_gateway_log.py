@@ -79,6 +79,18 @@ def test_each_request_has_a_line_with_its_lane_its_tokens_and_its_collection(log
     assert (other["path"], other["kind"], "lane" in other) == ("/v1/models", "pass", False)
 
 
+def test_a_message_of_another_shape_is_logged_with_its_field_and_without_what_it_says(logged, settings):
+    called = {"role": "assistant", "content": None, "function_call": {"name": "secretname", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "secretword"}, called, {"role": "function", "name": "f", "content": "secretline"},
+    ]  # fmt: skip
+    with running(settings) as (url, _), httpx2.Client(trust_env=False, headers=GEMINI) as client:
+        client.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": messages})
+    (sent,) = (event for event in logged if event["event"] == "sent as it came")
+    assert sent["error"].startswith("FieldError: role: expected one of ['assistant', 'developer', ")
+    assert "secret" not in json.dumps(sent)
+
+
 def test_where_only_logging_listens_records_have_the_lane_as_an_attribute(caplog, settings):
     caplog.set_level(logging.INFO, logger="gc_core")
     with running(settings) as (url, gateway), httpx2.Client(trust_env=False, headers=HEADERS) as client:

@@ -15,6 +15,10 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _CREDENTIALS: Final = re.compile(r"""(^['"](?:\w+://)?|//)[^\s'"]*@""")
 
 
+_TOKEN_FIRST: Final = re.compile(r"/(?!v\d)[^/]+/(?:v\d|mcp$|chat/completions$|responses)")
+"""A path whose first step is none of an API, but may be meant as the token."""
+
+
 def is_token(given: str, token: str) -> bool:
     """True for the token; takes as long for every other text of its length."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode("utf-8", "surrogatepass"))
@@ -34,6 +38,12 @@ def without_token(path: str, headers: Mapping[str, str], token: str) -> str | No
     if is_token(first, token):
         return f"/{rest}"
     return path if is_token(headers.get("x-gc-token", ""), token) else None
+
+
+def refusal(path: str, headers: Mapping[str, str]) -> str:
+    """Return what is wrong with the token of a request that has not the right one."""
+    is_given = "x-gc-token" in headers or _TOKEN_FIRST.match(path) is not None
+    return "the token of this gateway is another one" if is_given else "the token of this gateway is missing"
 
 
 def is_plain(path: str) -> bool:

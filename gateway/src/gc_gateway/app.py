@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from gc_core.values.loggers import logger
 from gc_gateway import collect
-from gc_gateway.access import is_loopback, is_plain, path_of, without_credentials, without_token
+from gc_gateway.access import is_loopback, is_plain, path_of, refusal, without_credentials, without_token
 from gc_gateway.bodies import dumped, parsed, read_body
 from gc_gateway.collect import CollectService
 from gc_gateway.collecting import Collecting, Turn
@@ -37,7 +37,7 @@ from gc_gateway.page import Page
 from gc_gateway.request_log import RequestLine, RequestLog, line_of
 from gc_gateway.settings import Settings
 from gc_gateway.stream_openings import StreamOpening
-from gc_gateway.upstream import Forwarded, Upstream, joined, passed_on, raw, received
+from gc_gateway.upstream import Forwarded, Upstream, failure, joined, passed_on, raw, received
 from gc_gateway.usage import UsageReader, decoded
 
 if TYPE_CHECKING:
@@ -141,16 +141,17 @@ class Gateway:
             response = Response(status_code=499)
         except httpx2.HTTPError as error:
             host = without_credentials(self.settings.upstream(dialect.format))
-            text = f"the upstream {host} cannot be reached: {type(error).__name__}"
-            _log.warning("upstream failed", dialect=dialect.format, error=type(error).__name__)
-            response = JSONResponse(dialect.error(_BAD_GATEWAY, text), _BAD_GATEWAY)
+            what = failure(error)
+            _log.warning("upstream failed", dialect=dialect.format, error=what)
+            answer = dialect.error(_BAD_GATEWAY, f"the upstream {host} {what}")
+            response = JSONResponse(answer, _BAD_GATEWAY)
         self.metrics.request(dialect.format, response.status_code)
         return response
 
     async def _looked_back(self, request: Request, mount: Mount) -> Response:
         """Hand a request to the MCP server, unless it comes from a web page, or without the token."""
         if without_token(path_of(request), request.headers, self.settings.token) is None:
-            return JSONResponse({"error": "the token of this gateway is missing"}, _UNAUTHORIZED)
+            return JSONResponse({"error": refusal(path_of(request), request.headers)}, _UNAUTHORIZED)
         is_page = bool(request.headers.get("origin"))
         if is_page or not (self.settings.token or is_loopback(request.headers.get("host", ""))):
             return JSONResponse({"error": "expected no web page, and the host 127.0.0.1 or localhost"}, _FORBIDDEN)
@@ -174,9 +175,8 @@ class Gateway:
         if "websocket" in request.headers.get("upgrade", "").lower():
             raise RequestError(_UPGRADE, "this gateway speaks HTTP; WebSocket is not offered")
         if without_token(path_of(request), request.headers, self.settings.token) is None:
-            raise RequestError(
-                _UNAUTHORIZED, "the token of this gateway is missing: send it as x-gc-token", "x-gc-token"
-            )
+            what = refusal(path_of(request), request.headers)
+            raise RequestError(_UNAUTHORIZED, f"{what}: send it as x-gc-token", "x-gc-token")
         path = self._bare(request)
         if not is_plain(path):
             raise RequestError(_BAD_PATH, "the path has to begin with one slash, and to have no '..'")

@@ -14,6 +14,7 @@ from gc_core import ContextOverflowError, GCError, Request
 from gc_core.errors import MessageError
 from gc_core.isolation import isolated
 from gc_core.providers import format_named
+from gc_core.providers.fields import FieldError
 from gc_core.providers.token_counting import counter_for
 from gc_core.values.loggers import logger
 from gc_gateway.bodies import dumped
@@ -122,7 +123,7 @@ class Collecting:
             if lane.is_aside(turn.content):
                 return None
             with noted(turn.line, lane):
-                request = lane.recovered(refusal)
+                request = lane.recovered(refusal, turn.content)
             self._metrics.recovered()
             outcome.body = self._body(turn, request)
         return outcome.body
@@ -230,7 +231,9 @@ def _fits(turn: Turn, window: int) -> bool:
 
 
 def _said(error: BaseException) -> str:
-    """Return what may be logged of an error: the text of one about a message quotes it."""
+    """Return what may be logged of an error: the text of one about a message quotes it, but not what was expected."""
+    if isinstance(error, FieldError):
+        return f"{type(error).__name__}: {error.field}: expected {error.expected}"[:500]
     quotes = isinstance(error, MessageError) or not isinstance(error, GCError)
     return type(error).__name__ if quotes else f"{type(error).__name__}: {error}"[:500]
 

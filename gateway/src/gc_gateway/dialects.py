@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -31,7 +32,8 @@ class Content:
     Attributes:
         model: The model's name.
         messages: The conversation.
-        system: System blocks, where the provider takes them apart from the messages.
+        leading: The system messages before it. They may change with each request, so they are no part of it.
+        system: System blocks: those that the provider takes apart from the messages, and those of ``leading``.
         tools: Tool schemas.
         reply_tokens: Tokens reserved for the reply; 0 if the request names none.
         is_aside: Its last text is a client's own, which asks for something beside the conversation: a compaction, a
@@ -43,6 +45,7 @@ class Content:
 
     model: str = ""
     messages: list[Any]
+    leading: list[Any] = attrs.field(factory=list)
     system: list[Any] | None = None
     tools: list[Any] | None = None
     reply_tokens: int = 0
@@ -105,6 +108,32 @@ def _blocks(system: object) -> list[Any] | None:
     return list(system) if isinstance(system, list) and system else None
 
 
+def _parted(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the system messages at the head of a list, and the rest; none where one is no text, or nothing follows."""
+    leading = list(itertools.takewhile(_instructs, messages))
+    parts = len(leading) < len(messages) and all(map(_texts_of, leading))
+    return (leading, messages[len(leading) :]) if parts else ([], messages)
+
+
+def _instructs(message: object) -> bool:
+    return isinstance(message, Mapping) and message.get("role") in {"system", "developer"}
+
+
+def _texts_of(message: Body) -> list[Any]:
+    """Return the text blocks of a system message; none if there is another block, or an empty one."""
+    blocks = _blocks(message.get("content")) or []
+    return blocks if all(isinstance(block, Mapping) and _has_text(block) for block in blocks) else []
+
+
+def _has_text(block: Body) -> bool:
+    return isinstance(block.get("text"), str) and bool(block["text"].strip())
+
+
+def _system_of(leading: list[Any], apart: object = None) -> list[Any] | None:
+    """Return the system blocks of a request, whose provider takes some of them apart from the messages."""
+    return [*(_blocks(apart) or ()), *itertools.chain.from_iterable(map(_texts_of, leading))] or None
+
+
 def _asks_aside(messages: list[Any]) -> bool:
     """
     True where the last text of the user is Claude Code's own: its compaction keeps model, system text and tools. Texts
@@ -164,26 +193,33 @@ ANTHROPIC: Final = Dialect(
 
 
 def _read_chat(body: Body, _model: str) -> Content:
+    leading, messages = _parted(_list(body, "messages"))
     return Content(
         model=str(body.get("model", "")),
-        messages=_list(body, "messages"),
+        messages=messages,
+        leading=leading,
+        system=_system_of(leading),
         tools=body.get("tools"),
         reply_tokens=_number(body.get("max_completion_tokens"), body.get("max_tokens")),
     )
 
 
-def _write_chat(body: Body, messages: Iterable[Any], _system: Iterable[Any] | None) -> dict[str, Any]:
-    return {**body, "messages": list(messages)}
+def _write_chat(body: Body, messages: Iterable[Any], system: Iterable[Any] | None) -> dict[str, Any]:
+    leading, _ = _parted(body["messages"])
+    own = [*(system or ())][len(_system_of(leading) or ()) :]
+    added = [{"role": "system", "content": own}] if own else []
+    return {**body, "messages": [*leading, *added, *messages]}
 
 
 def _read_responses(body: Body, _model: str) -> Content:
-    items = [{"role": "user", "content": body["input"]}] if isinstance(body["input"], str) else _list(body, "input")
+    leading, items = _parted(_items(body))
     last = items[-1] if items else {}
     compacts = isinstance(last, Mapping) and last.get("type") == "compaction_trigger"
     return Content(
         model=str(body.get("model", "")),
         messages=items,
-        system=_blocks(body.get("instructions")),
+        leading=leading,
+        system=_system_of(leading, body.get("instructions")),
         tools=body.get("tools"),
         reply_tokens=_number(body.get("max_output_tokens")),
         is_elsewhere=compacts or bool(body.get("previous_response_id")) or bool(body.get("conversation")),
@@ -191,8 +227,16 @@ def _read_responses(body: Body, _model: str) -> Content:
 
 
 def _write_responses(body: Body, messages: Iterable[Any], system: Iterable[Any] | None) -> dict[str, Any]:
-    text = {} if system is None else {"instructions": "\n\n".join(block["text"] for block in system)}
-    return {**body, "input": list(messages), **text}
+    leading, _ = _parted(_items(body))
+    theirs, blocks = _blocks(body.get("instructions")) or [], [*(system or ())]
+    own = blocks[len(theirs) + len(_system_of(leading) or ()) :]
+    text = {"instructions": "\n\n".join(block["text"] for block in [*theirs, *own])} if own else {}
+    return {**body, "input": [*leading, *messages], **text}
+
+
+def _items(body: Body) -> list[Any]:
+    given = body["input"]
+    return [{"role": "user", "content": given}] if isinstance(given, str) else _list(body, "input")
 
 
 def _openai_error(status: int, text: str) -> dict[str, Any]:

@@ -104,17 +104,18 @@ class Lane:
         self._fit(content, window)
         self._name_recall(content)
         self.tools = self.tools or bool(content.tools)
-        request = self.session.sync(content.messages, system=content.system, tools=content.tools)
+        synced = self.session.sync(content.messages, system=content.system, tools=content.tools)
+        request = _parted(synced, content)
         self.tokens = self.session.port.estimate(request.tokens)
         given = self.given_tokens = self.tokens + tokens_left_out(content.messages, request.messages)
         self.share = self.tokens / given if given else 1.0
         self.counts = self.counts.plus(Counts(given_tokens=given, sent_tokens=self.tokens))
         return request
 
-    def recovered(self, refusal: Exception) -> Request:
+    def recovered(self, refusal: Exception, content: Content) -> Request:
         """Return a smaller request, after the provider refused the last one for its length. Raises GCErrors."""
         believed, refused = self.session.config.context_limit, self.tokens
-        request = self.session.recover(refusal)
+        request = _parted(self.session.recover(refusal), content)
         self.learned = min(believed, self.session.config.context_limit)
         self.tokens = self.session.port.estimate(request.tokens)
         self.counts = self.counts.plus(Counts(sent_tokens=self.tokens - refused))
@@ -130,7 +131,7 @@ class Lane:
         self._fit(content, window)
         beside = self.session.beside(content.messages, system=content.system, tools=content.tools)
         if beside is not None:
-            return beside
+            return _parted(beside, content)
         messages = compact(
             content.messages,
             self.session.config.usable,
@@ -140,7 +141,8 @@ class Lane:
             config=attrs.evolve(self.session.config, cache_marks=False),  # the client's own marks are there
             model=content.model or None,
         )
-        return Request(format=self.format, messages=tuple(messages), system=tuple(content.system or ()))
+        compacted = Request(format=self.format, messages=tuple(messages), system=tuple(content.system or ()))
+        return _parted(compacted, content)
 
     def is_aside(self, content: Content) -> bool:
         """
@@ -390,7 +392,7 @@ class Lanes:
             self._listener(lane, event)
 
     def _read(self, lane_id: LaneId, content: Content) -> History:
-        return self._histories.read(lane_id.scope, content.messages, self._session)
+        return self._histories.read(lane_id.scope, content.messages, self._session, system=content.leading)
 
     def _by_history(self, history: History) -> str:
         """Return the key of the lane that a list goes on with; "" for none."""
@@ -409,6 +411,16 @@ class Lanes:
         if lane.tools != lane.file.has_tools:
             lane.file = attrs.evolve(lane.file, has_tools=lane.tools)
             lane.file.write(lane.session.directory)
+
+
+def _parted(request: Request, content: Content) -> Request:
+    """Return the request with the system text apart from the messages, also where a session writes it as the first."""
+    first = request.messages[0] if content.leading and request.messages else {}
+    if first.get("role") != "system":
+        return request
+    blocks = first["content"] if isinstance(first["content"], list) else ()
+    own = blocks[1:]  # the first one is the client's
+    return attrs.evolve(request, messages=request.messages[1:], system=(*(content.system or ()), *own))
 
 
 def tokens_left_out(given: Sequence[Any], sent: Sequence[Any]) -> int:

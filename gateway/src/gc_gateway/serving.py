@@ -76,9 +76,10 @@ def serve(settings: Settings, started: Callable[[str], None]) -> None:
     serving = server(gateway)
     listening.listen()
     gateway.listens_at(base_url(listening, settings))
-    # The server takes the signals while it runs, and raises them anew when it has ended: they have been obeyed by then.
+    # One that comes before the server runs ends it as it starts. It raises those that it took anew when it has ended:
+    # they have been obeyed by then.
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, serving.handle_exit)
     # What was imported stays. If Python's garbage collector looks through it, every request waits for 40 ms.
     gc.collect()
     gc.freeze()

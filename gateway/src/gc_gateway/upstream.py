@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
+import ssl
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
@@ -19,6 +22,9 @@ _HOP = frozenset(
 
 _VERSION_AT_END: Final = re.compile(r"(?<!/)/v\d\w*$")
 _VERSION_FIRST: Final = re.compile(r"/v\d\w*(?=/|$)")
+
+_LEFT: Final = "without sending"
+"""What the client's errors say where a connection was closed before the end of an answer."""
 
 _OWN = frozenset({"x-gc-lane", "x-gc-token"})
 
@@ -89,6 +95,42 @@ class Upstream:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+def failure(error: httpx2.HTTPError) -> str:
+    """Return what an upstream did instead of answering, in words without the request's content."""
+    if isinstance(error, httpx2.ConnectTimeout):
+        return f"cannot be reached: no connection in {TIMEOUT.connect:.0f} seconds"
+    if isinstance(error, httpx2.ConnectError):
+        return f"cannot be reached: {_reason(error)}"
+    if isinstance(error, httpx2.ReadTimeout):
+        return f"did not answer in {TIMEOUT.read:.0f} seconds"
+    if isinstance(error, httpx2.NetworkError) or (
+        _LEFT in str(error) and isinstance(error, httpx2.RemoteProtocolError)
+    ):
+        return "closed the connection before it answered"
+    return f"did not answer as HTTP has it: {type(error).__name__}"
+
+
+def _reason(error: BaseException) -> str:
+    """Return why there is no connection, from the error of the system beneath."""
+    cause = _first_cause(error)
+    if isinstance(cause, socket.gaierror):
+        return "unknown host"
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"its certificate is refused: {cause.verify_message}"
+    if isinstance(cause, ssl.SSLError):
+        return f"no TLS: {cause.reason}"
+    if isinstance(cause, OSError) and cause.errno:
+        return os.strerror(cause.errno).lower()
+    return str(error) or type(error).__name__
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    if isinstance(error, BaseExceptionGroup):  # an address each
+        return _first_cause(error.exceptions[0])
+    beneath = error.__cause__ or error.__context__
+    return error if beneath is None else _first_cause(beneath)
 
 
 def joined(base: str, path: str) -> str:

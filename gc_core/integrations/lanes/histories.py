@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -43,22 +44,56 @@ class History:
         digests: The digest of each message.
         ends: The digest of each head of the list that includes a user message, the shortest first; of each head of a
             list without one.
+        openings: Of each head that comes before the first reply, the digest with the system text; none without one.
 
     """
 
     scope: str
     digests: tuple[str, ...] = attrs.field(repr=False)
     ends: tuple[str, ...] = attrs.field(repr=False)
+    openings: tuple[str, ...] = attrs.field(default=(), repr=False)
 
     @classmethod
-    def of(cls, scope: str, messages: Sequence[Payload], session: GCSession | None = None) -> History:
-        """Read a list; a session that may know the messages spares their hashing."""
+    def of(
+        cls,
+        scope: str,
+        messages: Sequence[Payload],
+        session: GCSession | None = None,
+        *,
+        system: Sequence[Payload] = (),
+    ) -> History:
+        """
+        Read a list, without the ``system`` messages before it; a session that may know the messages spares their
+        hashing.
+        """
         digests = tuple(map(digest_of_given, messages)) if session is None else session.port.digests(messages)
-        running, heads = hashlib.blake2b(digest_size=16), []
-        for digest in digests:
-            running.update(bytes.fromhex(digest))
-            heads.append(running.hexdigest())
-        return cls(scope, digests, tuple(heads[_first_asked(messages) - 1 :]))
+        first, said = _first_asked(messages) - 1, sum(1 for _ in itertools.takewhile(_is_user, messages))
+        openings = _heads((*map(digest_of_given, system), *digests[:said]))[len(system) + first :] if system else ()
+        return cls(scope, digests, _heads(digests)[first:], openings)
+
+    @property
+    def is_answered(self) -> bool:
+        """True where the list has more than an opening."""
+        return len(self.openings) < len(self.ends)
+
+    @property
+    def known_by(self) -> Iterator[tuple[int, str]]:
+        """
+        Yield the number of messages of each beginning, and the digest by which it is known, the longest first.
+
+        A system text may hold a clock, so it says nothing once there is a reply. Before, it tells agents apart.
+        """
+        for place in reversed(range(len(self.ends))):
+            if place < len(self.openings):
+                yield self.messages_to(place), self.openings[place]
+            if self.is_answered:
+                yield self.messages_to(place), self.ends[place]
+
+    @property
+    def last(self) -> tuple[str, ...]:
+        """The digests by which the next list is to be known."""
+        openings = () if self.is_answered else self.openings[-1:]
+        return (*openings, *self.ends[-1 - LOOSE_END + len(openings) :])
 
     def messages_to(self, place: int) -> int:
         """Return the number of messages up to one of the ends."""
@@ -113,15 +148,25 @@ class Histories:
         self._searched: set[str] = set()
         self._mutex = threading.Lock()
 
-    def read(self, scope: str, messages: Sequence[Payload], session_of: Callable[[str], GCSession | None]) -> History:
-        """Read a list; what is in the last list of a lane that began so is not hashed again."""
-        beginning = History.of(scope, messages[: _first_asked(messages)])
+    def read(
+        self,
+        scope: str,
+        messages: Sequence[Payload],
+        session_of: Callable[[str], GCSession | None],
+        *,
+        system: Sequence[Payload] = (),
+    ) -> History:
+        """
+        Read a list, without the ``system`` messages before it; what is in the last list of a lane that began so is not
+        hashed again.
+        """
+        beginning = History.of(scope, messages[: _first_asked(messages)], system=system)
         with self._mutex:
             key = self._beginnings.get((scope, beginning.ends[0]), "") if beginning.ends else ""
         session = session_of(key) if key else None
         if session is None and len(beginning.digests) == len(messages):
             return beginning
-        return History.of(scope, messages, session)
+        return History.of(scope, messages, session, system=system)
 
     def find(self, history: History) -> Found | None:
         """Return the lane that has had the most of a list; None if there is none."""
@@ -130,7 +175,7 @@ class Histories:
 
     def remember(self, history: History, key: str, directory: Path | None = None) -> None:
         """Remember by what a lane is found again; in its directory, too, if there is one that can be written."""
-        last = history.ends[-1 - LOOSE_END :]
+        last = history.last
         with self._mutex:
             news = [end for end in last if end not in self._last.get(key, ())]
             self._last[key] = last
@@ -152,10 +197,10 @@ class Histories:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _known(self, history: History) -> Found | None:
-        for place in reversed(range(len(history.ends))):
-            key = self._ends.get((history.scope, history.ends[place]))
+        for messages, end in history.known_by:
+            key = self._ends.get((history.scope, end))
             if key is not None:
-                return Found(key, history.messages_to(place))
+                return Found(key, messages)
         return None
 
     def _on_disk(self, history: History) -> Found | None:
@@ -188,5 +233,18 @@ def _ends_in(path: Path) -> list[str]:
 
 def _first_asked(messages: Sequence[Payload]) -> int:
     """Return the number of messages up to the first one of a user; 1 where there is none, 0 of an empty list."""
-    asked = (place for place, message in enumerate(messages, 1) if message.get("role") == "user")
+    asked = (place for place, message in enumerate(messages, 1) if _is_user(message))
     return next(asked, min(1, len(messages)))
+
+
+def _is_user(message: Payload) -> bool:
+    return message.get("role") == "user"
+
+
+def _heads(digests: Iterable[str]) -> tuple[str, ...]:
+    """Return the digest of each head of a list, the shortest first, from the digests of its messages."""
+    running, heads = hashlib.blake2b(digest_size=16), []
+    for digest in digests:
+        running.update(bytes.fromhex(digest))
+        heads.append(running.hexdigest())
+    return tuple(heads)

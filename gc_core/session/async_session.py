@@ -41,8 +41,8 @@ class _Awaiting:
 
 class AsyncGCSession(SessionFacade):
     """
-    ``GCSession`` for an event loop: ``await session.pre_send()``, ``post_turn``, ``collect_now``, ``count_now`` and
-    ``recover``; all other calls are the same and never wait.
+    ``GCSession`` for an event loop: ``pre_send``, ``sync``, ``post_turn``, ``collect_now``, ``count_now``, ``recover``,
+    ``handoff`` and ``awaited_lease`` are awaited; all other calls are the same and never wait.
 
     While a summary is awaited other tasks run, and may call the session: what they append is kept after the collection;
     when they pin, set a policy or undo, the collection is abandoned and the next call collects again. Calls that may

@@ -13,6 +13,14 @@ def chequered(first, second):
     ]
 
 
+def in_turn(first, second):
+    """Each value of the first axis with one of the other, in turn; the rest is slow."""
+    return [
+        pytest.param(one, other, marks=[pytest.mark.slow] * (row % len(second) != column))
+        for (row, one), (column, other) in itertools.product(enumerate(first), enumerate(second))
+    ]
+
+
 def every_pair(first, second, third):
     """Each pair of the first two axes with one value of the third, in turn; the rest is slow."""
     return [

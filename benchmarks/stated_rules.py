@@ -5,8 +5,8 @@ Each set in ``tests/data`` holds rules, sentences that supersede them, and other
 more. The eighth (near misses on purpose), the eleventh, the twelfth and the thirteenth (ordinary days) were each
 written by a hand that had not read the code, and no weights were learned from them. Thresholds were chosen with the
 eighth in sight, and with the floors of tests on the eleventh and the twelfth; the thirteenth was committed before the
-weights that it judges, and is counted once. All others are in what the weights were learned from: figures on them say
-nothing about unseen wordings.
+weights that it judges, counted twice, and nothing was chosen by it. All others are in what the weights were learned
+from: figures on them say nothing about unseen wordings.
 ``python -m benchmarks.stated_rules`` prints these four sets, from sentences alone and from long recorded sessions
 under every strategy; ``--half NAME`` prints one set, ``--strategy NAME`` one strategy.
 """

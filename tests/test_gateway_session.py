@@ -17,7 +17,9 @@ def messages():
     return recorded(corpus_dir() / "concat-entire-336605.jsonl", 50)
 
 
-@pytest.mark.parametrize("provider", FORMATS)
+@pytest.mark.parametrize(
+    "provider", [*FORMATS[:2], *(pytest.param(form, marks=pytest.mark.slow) for form in FORMATS[2:])]
+)
 def test_a_recorded_session_fits_and_costs_the_same_as_in_process(messages, provider):
     inside, outside = (way(provider, messages, 12_000) for way in (in_process, through_the_gateway))
     assert outside.collections == inside.collections >= 2
@@ -25,7 +27,9 @@ def test_a_recorded_session_fits_and_costs_the_same_as_in_process(messages, prov
     assert outside.spent <= 1.01 * inside.spent  # less where a busy machine lets a reply's usage come late
 
 
-@pytest.mark.parametrize("provider", FORMATS)
+@pytest.mark.parametrize(
+    "provider", [*FORMATS[:2], *(pytest.param(form, marks=pytest.mark.slow) for form in FORMATS[2:])]
+)
 def test_where_nothing_is_collected_the_cache_is_read_as_without_the_gateway(messages, provider):
     with_it, without = through_the_gateway(provider, messages[:30], 1_000_000), straight(provider, messages[:30])
     assert with_it.collections == 0

@@ -74,7 +74,7 @@ def what_must_stay(messages):
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(
     which=st.sampled_from(KINDS),
     seed=st.integers(0, 10**6),
@@ -109,7 +109,7 @@ def test_in_the_smallest_of_windows_there_may_be_no_room_for_a_state_and_nothing
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(which=st.sampled_from(KINDS), seed=st.integers(0, 10**6), pressure=st.sampled_from([95, 0]))
 def test_a_made_session_in_anthropics_form_is_valid_at_every_call(strategy, which, seed, pressure):
     system, messages = as_anthropic(made(seed, which, 30))

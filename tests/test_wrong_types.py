@@ -160,7 +160,7 @@ def test_every_public_method_of_a_session_is_called():
 @pytest.mark.parametrize(
     ("kind", "name"), [(kind, name) for kind in (GCSession, AsyncGCSession) for name in CALLS if hasattr(kind, name)]
 )
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_wrong_argument_of_a_session_is_an_error_of_gc_core(kind, name, data, tmp_path_factory):
     argument, odd = data.draw(st.sampled_from(sorted(CALLS[name]))), data.draw(st.sampled_from(ODD))

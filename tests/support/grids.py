@@ -21,10 +21,15 @@ def in_turn(first, second):
     ]
 
 
-def every_pair(first, second, third):
-    """Each pair of the first two axes with one value of the third, in turn; the rest is slow."""
+def every_other_pair(first, second, third):
+    """Every other pair of the first two axes, as on a board, with one value of the third in turn; the rest is slow."""
     return [
-        pytest.param(one, other, last, marks=[pytest.mark.slow] * ((row + column) % len(third) != place))
+        pytest.param(
+            one,
+            other,
+            last,
+            marks=[pytest.mark.slow] * ((row + column) % 2 or (row + column) // 2 % len(third) != place),
+        )
         for (row, one), (column, other), (place, last) in itertools.product(
             enumerate(first), enumerate(second), enumerate(third)
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
 from typing import Final
 
 import attrs
@@ -10,6 +10,7 @@ import attrs
 from gc_core.relevance.demands import Strength, demands_in
 from gc_core.task import phrases
 from gc_core.task.changes import change_by
+from gc_core.task.meaning import words_of
 from gc_core.task.sentence_models import rule_margins
 from gc_core.task.stated_rules import sentences_in
 from gc_core.task.statements import own_words
@@ -17,6 +18,9 @@ from gc_core.values.items import Item
 
 LONGEST: Final = 300
 """Characters of a sentence above which it is not quoted: it is narrative."""
+
+_KEPT_CHARS = 4_000
+"""Characters of a message up to which what it says is kept: a plan hears the window from its beginning."""
 
 _END_CHARS = 600
 """Characters at either end of a long message that may be its user's own."""
@@ -32,16 +36,23 @@ class Heard:
     binds: bool
 
 
-def heard_in(item: Item) -> Iterator[Heard]:
-    """Yield the short sentences of a user's message, in order; linear."""
+def heard_in(item: Item) -> tuple[Heard, ...]:
+    """Return the short sentences of a user's message, in order; linear, and kept for the next plan if it is short."""
     if item.synthetic:
-        return
-    own = own_words(item) or _ends(item.text)
+        return ()
+    read = _heard if len(item.text) <= _KEPT_CHARS else _heard.__wrapped__
+    return read(item.text, own_words(item) or _ends(item.text))
+
+
+@functools.lru_cache(maxsize=512)
+def _heard(text: str, own: str) -> tuple[Heard, ...]:
     stated = {each.text: each.form is not None for each in sentences_in(own)}
-    binding = {" ".join(each.text.split()) for each in demands_in(item.text) if each.strength is Strength.CLEAR}
-    for sentence in phrases.sentences_of(item.text):
-        if (sentence in stated or sentence in binding) and len(sentence) <= LONGEST:
-            yield Heard(sentence.translate(_PLAIN), stated.get(sentence, False) or sentence in binding)
+    binding = {" ".join(each.text.split()) for each in demands_in(text) if each.strength is Strength.CLEAR}
+    return tuple(
+        Heard(sentence.translate(_PLAIN), stated.get(sentence, False) or sentence in binding)
+        for sentence in phrases.sentences_of(text)
+        if (sentence in stated or sentence in binding) and len(sentence) <= LONGEST
+    )
 
 
 def _ends(text: str) -> str:
@@ -50,12 +61,19 @@ def _ends(text: str) -> str:
     return f"{first[:_END_CHARS]}\n\n{last[-_END_CHARS:]}"
 
 
-def changed_of(sentence: str, earlier: Sequence[str]) -> str | None:
-    """Return the one of those before it that a sentence replaces or withdraws, or None."""
+@functools.lru_cache(maxsize=4_096)
+def changed_of(sentence: str, earlier: tuple[str, ...]) -> str | None:
+    """Return the one of those before it that a sentence replaces or withdraws, or None; kept for the next plan."""
     change = None if phrases.asks(sentence) else change_by(sentence, earlier, len(earlier))
     return None if change is None else earlier[change.place]
 
 
+def about(sentence: str) -> frozenset[str]:
+    """Return the stems of what a sentence is about: one that shares none with another changes nothing of it."""
+    return words_of(sentence)
+
+
+@functools.lru_cache(maxsize=4_096)
 def margin_of(sentence: str) -> float:
-    """Return how surely a sentence is a rule: above 0 if it is."""
+    """Return how surely a sentence is a rule: above 0 if it is; kept for the next plan."""
     return rule_margins([sentence])[0]

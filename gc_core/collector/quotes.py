@@ -49,6 +49,7 @@ class Quotes:
         self._margins: dict[str, float] = {}
         self._heard_before = 0
         self._rules: dict[str, int] = {}
+        self._rules_about: dict[str, list[tuple[int, str]]] = {}
         self._changed_by: dict[str, str] = {}
 
     def of(self, units: Iterable[Unit]) -> tuple[str, ...]:
@@ -136,16 +137,21 @@ class Quotes:
 
     def _learn(self, sentence: str, place: int) -> None:
         """Learn a sentence; what changes a rule is quoted at least as surely as the rule."""
-        from gc_core.collector.laid_down import changed_of
+        from gc_core.collector.laid_down import about, changed_of
 
         self._changed_by.pop(sentence, None)
-        earlier = [each for each in self._rules if each != sentence]
-        changed = changed_of(sentence, earlier) if earlier else None
+        stems = about(sentence)
+        near = {number: rule for stem in stems for number, rule in self._rules_about.get(stem, ()) if rule != sentence}
+        changed = changed_of(sentence, tuple(near[number] for number in sorted(near))) if near else None
         if changed is not None:
             self._changed_by[changed] = sentence
             self._margins[sentence] = max(self._margin(sentence), self._margin(changed))
-        if self._is_rule(sentence):
-            self._rules[sentence] = place
+        if not self._is_rule(sentence):
+            return
+        if sentence not in self._rules:
+            for stem in stems:
+                self._rules_about.setdefault(stem, []).append((len(self._rules), sentence))
+        self._rules[sentence] = place
 
     def _is_told(self, sentence: str, shown: Container[str], leaving: Container[int]) -> bool:
         """Return whether nothing changed a sentence, or what did is ``shown`` or in a message that stays."""

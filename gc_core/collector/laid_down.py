@@ -10,7 +10,6 @@ import attrs
 from gc_core.relevance.demands import Strength, demands_in
 from gc_core.task import phrases
 from gc_core.task.changes import change_by
-from gc_core.task.meaning import words_of
 from gc_core.task.sentence_models import rule_margins
 from gc_core.task.stated_rules import sentences_in
 from gc_core.task.statements import own_words
@@ -66,11 +65,6 @@ def changed_of(sentence: str, earlier: tuple[str, ...]) -> str | None:
     """Return the one of those before it that a sentence replaces or withdraws, or None; kept for the next plan."""
     change = None if phrases.asks(sentence) else change_by(sentence, earlier, len(earlier))
     return None if change is None else earlier[change.place]
-
-
-def about(sentence: str) -> frozenset[str]:
-    """Return the stems of what a sentence is about: one that shares none with another changes nothing of it."""
-    return words_of(sentence)
 
 
 @functools.lru_cache(maxsize=4_096)

@@ -137,10 +137,11 @@ class Quotes:
 
     def _learn(self, sentence: str, place: int) -> None:
         """Learn a sentence; what changes a rule is quoted at least as surely as the rule."""
-        from gc_core.collector.laid_down import about, changed_of
+        from gc_core.collector.laid_down import changed_of
+        from gc_core.task.meaning import words_of
 
         self._changed_by.pop(sentence, None)
-        stems = about(sentence)
+        stems = words_of(sentence)  # a sentence that shares none with a rule does not change it
         near = {number: rule for stem in stems for number, rule in self._rules_about.get(stem, ()) if rule != sentence}
         changed = changed_of(sentence, tuple(near[number] for number in sorted(near))) if near else None
         if changed is not None:

@@ -14,9 +14,8 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 _CREDENTIALS: Final = re.compile(r"""(^['"](?:\w+://)?|//)[^\s'"]*@""")
 
-
 _TOKEN_FIRST: Final = re.compile(r"/(?!v\d)[^/]+/(?:v\d|mcp$|chat/completions$|responses)")
-"""A path whose first step is none of an API, but may be meant as the token."""
+"""A path whose first part belongs to no API, and may be meant as the token."""
 
 
 def is_token(given: str, token: str) -> bool:
@@ -41,9 +40,9 @@ def without_token(path: str, headers: Mapping[str, str], token: str) -> str | No
 
 
 def refusal(path: str, headers: Mapping[str, str]) -> str:
-    """Return what is wrong with the token of a request that has not the right one."""
+    """Return why a request is refused: its token is missing, or wrong."""
     is_given = "x-gc-token" in headers or _TOKEN_FIRST.match(path) is not None
-    return "the token of this gateway is another one" if is_given else "the token of this gateway is missing"
+    return "the token for this gateway is wrong" if is_given else "the token for this gateway is missing"
 
 
 def is_plain(path: str) -> bool:

@@ -109,7 +109,7 @@ def failure(error: httpx2.HTTPError) -> str:
         _LEFT in str(error) and isinstance(error, httpx2.RemoteProtocolError)
     ):
         return "closed the connection before it answered"
-    return f"did not answer as HTTP has it: {type(error).__name__}"
+    return f"sent an answer that is not valid HTTP: {type(error).__name__}"
 
 
 def _reason(error: BaseException) -> str:

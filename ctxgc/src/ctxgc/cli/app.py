@@ -19,20 +19,6 @@ _PLAIN: Final[dict[str, Any]] = {"add_completion": False, "pretty_exceptions_ena
 """Without markup: ``[gc]`` in a help text is a table, not a style."""
 
 
-class _Wrapper(TyperCommand):
-    """A command whose arguments are another command."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return what is left of the arguments. An unknown option may be the other command's, so ``--`` is named."""
-        is_separated = "--" in args
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            if hasattr(error, "possibilities") and hasattr(error, "message") and not is_separated:
-                error.message += f". The command with its own options goes after --: {ctx.command_path} -- COMMAND..."
-            raise
-
-
 @attrs.frozen
 class _Command:
     """
@@ -42,19 +28,21 @@ class _Command:
         module: The module of its function.
         function: The function's name.
         summary: The first sentence of its docstring, for the list of commands.
-        kind: The class of the command.
+        is_wrapper: Its arguments are another command, whose options are not its own.
 
     """
 
     module: str
     function: str
     summary: str
-    kind: type[TyperCommand] = TyperCommand
+    is_wrapper: bool = False
 
     def loaded(self, name: str) -> Any:
         """Return the command itself."""
         app = typer.Typer(**_PLAIN)
-        app.command(name, cls=self.kind)(getattr(importlib.import_module(f"ctxgc.cli.{self.module}"), self.function))
+        settings = {"allow_interspersed_args": not self.is_wrapper}
+        function = getattr(importlib.import_module(f"ctxgc.cli.{self.module}"), self.function)
+        app.command(name, context_settings=settings)(function)
         return typer.main.get_command(app)
 
 
@@ -152,7 +140,7 @@ COMMANDS: Final = {
         "gateway_commands",
         "run",
         "Run an agent behind its own gateway, and print at the end what was saved.",
-        kind=_Wrapper,
+        is_wrapper=True,
     ),
     "gateway": _Command(
         "gateway_commands",

@@ -1,4 +1,4 @@
-"""Grids of cases of which `make test` runs a part that has every value of each axis, and `make corpus` all the rest."""
+"""Grids of cases: `make test` runs a part that has every value of each axis, `make corpus` the rest."""
 
 import itertools
 

@@ -76,7 +76,7 @@ def serve(settings: Settings, started: Callable[[str], None]) -> None:
     serving = server(gateway)
     listening.listen()
     gateway.listens_at(base_url(listening, settings))
-    # One that comes before the server runs ends it as it starts. It raises those that it took anew when it has ended:
+    # A signal before the server runs stops it as soon as it starts. Once stopped, it raises the signals it took again:
     # they have been obeyed by then.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, serving.handle_exit)

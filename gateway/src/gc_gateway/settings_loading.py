@@ -48,7 +48,8 @@ def load_settings(path: str | Path | None = None, **flags: Any) -> Settings:
         values["directory"] = lanes_directory()
     config = _config(path, document)
     if _is_given("context_limit", document):
-        values["windows"] = {**(windows := values.get("windows", {})), **_without({"*": config.context_limit}, windows)}
+        windows = values.get("windows", {})
+        values["windows"] = {**windows, "*": windows.get("*", config.context_limit)}
     return Settings(**values, config=config)
 
 

@@ -12,7 +12,7 @@ import zstandard
 from gc_gateway.usage import decoder
 
 _MOST_BYTES: Final = 256_000
-"""Of an opening, at most so much is held: the first event of Responses repeats the instructions and all tools."""
+"""The most bytes of an opening that are held: the first event of Responses repeats the instructions and all tools."""
 
 _BEFORE_CONTENT: Final = frozenset({"response.created", "response.queued", "response.in_progress"})
 _FRAMING: Final = (b"event:", b"id:", b"retry:")
@@ -20,8 +20,8 @@ _FRAMING: Final = (b"event:", b"id:", b"retry:")
 
 class StreamOpening:
     """
-    Holds the first bytes of a stream, until an event comes that carries content or an error. What keeps the connection
-    alive ends it too: it has to reach the client in time.
+    Holds the first bytes of a stream until an event carries content or an error. A keep-alive line ends the wait too,
+    because it must reach the client in time.
 
     Attributes:
         held: The bytes, as they came.

@@ -2,6 +2,7 @@
 
 import contextlib
 import gzip
+import http.client
 import json
 import re
 import shutil
@@ -240,13 +241,12 @@ class Upstream:
         self._listening.settimeout(0.05)
         while not self._done.is_set():
             with contextlib.suppress(OSError), self._listening.accept()[0] as connection:
-                connection.settimeout(0.05)
                 self._answer(connection)
 
     def _answer(self, connection):
-        received = b""
-        while b"\r\n\r\n" not in received:
-            received += connection.recv(65_536)
+        connection.settimeout(5)
+        _read_request(connection)
+        connection.settimeout(0.05)
         for piece in self.script:
             if piece is not None:
                 connection.sendall(piece)
@@ -258,6 +258,13 @@ class Upstream:
                         return
         if not self.leaves:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # a reset
+
+
+def _read_request(connection):
+    """Read a request with its body: a connection that is closed with unread bytes is reset."""
+    with connection.makefile("rb") as stream:
+        headers = http.client.parse_headers(stream) if stream.readline() else {}
+        stream.read(int(headers.get("content-length", 0)))
 
 
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"

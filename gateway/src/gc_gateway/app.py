@@ -321,8 +321,9 @@ class Gateway:
                 self._report(turn, reader.usage)
 
     def _report(self, turn: Turn, usage: dict[str, object]) -> None:
-        """Take the usage in the background: the client has its reply."""
-        task = asyncio.ensure_future(run_in_threadpool(self._collecting.report, turn, usage))
+        """Take the usage in the background, or with the lane's next turn where that comes first."""
+        self._collecting.queue_usage(turn, usage)
+        task = asyncio.ensure_future(run_in_threadpool(self._collecting.take_usage, turn))
         self._reports.add(task)
         task.add_done_callback(self._reports.discard)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -63,7 +64,7 @@ class RefusedForLength(Exception):  # noqa: N818 - a provider's answer, which a 
 
 class Collecting:
     """
-    Keeps lanes' windows. Every method blocks, and is meant for a worker thread.
+    Keeps lanes' windows. Every method but ``queue_usage`` blocks, and is meant for a worker thread.
 
     What goes wrong in gc-core costs no request: the original body is sent then, with a log line and a count.
     """
@@ -72,6 +73,8 @@ class Collecting:
         self._settings = settings
         self._lanes = lanes
         self._metrics = metrics
+        self._usage: dict[str, list[tuple[Turn, Mapping[str, Any]]]] = {}
+        self._usage_lock = threading.Lock()
 
     def understood(
         self, dialect: Dialect, lane: LaneId, headers: Mapping[str, str], body: Mapping[str, Any], model: str
@@ -105,6 +108,7 @@ class Collecting:
 
     def _changed(self, turn: Turn, window: int) -> bytes | None:
         with self._lane(turn) as lane:
+            self._take_queued(lane)
             if turn.is_aside or lane.is_aside(turn.content):
                 turn.line.kind = "aside"
                 request: Request | None = lane.aside(turn.content, window)
@@ -146,19 +150,25 @@ class Collecting:
                 return lane.session.port.estimate(beside.tokens)
             return None
 
-    def report(self, turn: Turn, usage: Mapping[str, Any]) -> None:
-        """Take the usage that the provider reported for a turn."""
+    def queue_usage(self, turn: Turn, usage: Mapping[str, Any]) -> None:
+        """Keep the usage that the provider reported for a turn, until its lane is held next."""
         if turn.is_aside or not turn.line.lane:
             return
-        with self._guarded(turn), self._lane_again(turn) as lane:
-            if lane.is_aside(turn.content):
-                return
-            lane.session.report_usage(usage)
-            reported = format_named(turn.dialect.format).usage(usage)
-            cost = lane.cost(turn.content.model, reported)
-            lane.counts = lane.counts.plus(
-                Counts(cache_read_tokens=reported.cache_read_tokens, spent=cost.spent, spent_without=cost.without)
-            )
+        with self._usage_lock:
+            self._usage.setdefault(turn.line.lane, []).append((turn, usage))
+
+    def take_usage(self, turn: Turn) -> None:
+        """Take the usage that is queued for a turn's lane, unless a later turn has done so."""
+        if turn.line.lane in self._usage:
+            with self._guarded(turn), self._lane_again(turn) as lane:
+                self._take_queued(lane)
+
+    def _take_queued(self, lane: Lane) -> None:
+        with self._usage_lock:
+            queued = self._usage.pop(lane.key, [])
+        for turn, usage in queued:
+            with self._guarded(turn):
+                _take_usage(lane, turn, usage)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
@@ -219,6 +229,17 @@ class _Outcome:
     body: bytes | None = None
     tokens: int | None = None
     failed: bool = False
+
+
+def _take_usage(lane: Lane, turn: Turn, usage: Mapping[str, Any]) -> None:
+    if lane.is_aside(turn.content):
+        return
+    lane.session.report_usage(usage)
+    reported = format_named(turn.dialect.format).usage(usage)
+    cost = lane.cost(turn.content.model, reported)
+    lane.counts = lane.counts.plus(
+        Counts(cache_read_tokens=reported.cache_read_tokens, spent=cost.spent, spent_without=cost.without)
+    )
 
 
 def _fits(turn: Turn, window: int) -> bool:

@@ -11,15 +11,18 @@ from gc_core.integrations.lanes.histories import Histories, History
 from gc_core.integrations.lanes.lane import RECALL, Lane, ModelCall
 from gc_core.integrations.lanes.lanes import Lanes
 from gc_core.integrations.lanes.missing import needs
+from gc_core.integrations.lanes.openings import REFUSALS, Opening
 
 __all__ = [
     "RECALL",
+    "REFUSALS",
     "Histories",
     "History",
     "Lane",
     "Lanes",
     "MessageCodec",
     "ModelCall",
+    "Opening",
     "Plain",
     "Turn",
     "matched_blocks",

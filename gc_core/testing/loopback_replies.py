@@ -225,7 +225,9 @@ def refusal_events(kind: str, error: JSON) -> Iterator[str]:
         name = "event: error\n" if kind == "anthropic" else ""
         yield f"{name}data: {json.dumps(error)}\n\n"
         return
-    begun: JSON = {"id": "resp_0", "object": "response", "instructions": "Read. " * 5_000, "output": [], "error": None}
+    nothing: JSON = {"output": [], "usage": None, "error": None}
+    reply = Reply(Usage(input_tokens=0, output_tokens=0))
+    begun: JSON = {**_responses(reply), "instructions": "Read. " * 5_000, **nothing}
     for status in ("created", "in_progress"):
         yield _event(f"response.{status}", {"response": {**begun, "status": "in_progress"}})
     yield _event("response.failed", {"response": {**begun, "status": "failed", **error}})

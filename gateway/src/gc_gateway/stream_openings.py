@@ -13,8 +13,8 @@ from gc_gateway.usage import decoder
 
 class StreamOpening:
     """
-    Holds the first bytes of a stream for as long as its opening waits, and those in an encoding that cannot be read not
-    at all.
+    Holds the first bytes of a stream until its opening shows content or an error. A stream in an encoding that cannot
+    be read is not held.
 
     Attributes:
         held: The bytes, as they came.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Self, TypeAlias
 
 import httpx2
@@ -117,8 +117,6 @@ class OpenedStream(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         """Close the stream."""
-        if isinstance(self._chunks, AsyncGenerator):
-            await self._chunks.aclose()
         await self._stream.aclose()
 
     def _holds(self, chunk: bytes) -> bool:

@@ -94,6 +94,42 @@ def test_a_refusal_is_found_among_the_causes_of_an_error(lanes):
     assert sizes[1] < sizes[0]
 
 
+TOO_LONG = ValueError("prompt is too long: 8600 tokens > 8000 maximum")
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        (["opens", "opens", TOO_LONG], (["opens", "reply"], None, 2)),
+        (["opens", ValueError("overloaded")], (["opens"], "overloaded", 1)),
+        (["opens", "opens"], (["opens", "opens"], None, 1)),
+        (["reply", TOO_LONG], (["reply"], "prompt is too", 1)),
+    ],
+    ids=["refused", "another error", "no content", "refused after content"],
+)
+def test_a_stream_is_refused_after_events_that_come_before_content(lanes, first, expected):
+    """They are passed on with what comes after them; another error comes where it came."""
+    calls, events = iter([first, ["opens", "reply"]]), []
+
+    async def start(_sent):
+        for each in next(calls):
+            if isinstance(each, ValueError):
+                raise each
+            yield each
+
+    async def run():
+        with lanes.lane("one") as lane:
+            given = ModelCall(messages=list(enumerate(history(20))))
+            async for event in lane.stream_async(given, start, lambda _: None, opens=lambda event: event == "opens"):
+                events.append(event)  # noqa: PERF401 - what comes before an error counts
+
+    seen, error, asked = expected
+    with pytest.raises(ValueError, match=error) if error else contextlib.nullcontext():
+        asyncio.run(run())
+    assert events == seen
+    assert len(list(calls)) == 2 - asked
+
+
 def test_a_refused_stream_begins_again_with_less_and_its_usage_is_taken(lanes):
     sizes = []
 

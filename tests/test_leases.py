@@ -306,6 +306,27 @@ def test_who_waits_gets_the_room_that_comes_free_in_the_order_of_asking():
         assert session.leases == ()
 
 
+def test_no_lease_collects_and_who_waits_has_the_room_that_a_collection_makes():
+    async def run():
+        config = GCConfig(context_limit=20_000, output_reservation=0, strategy="gc_truncate")
+        async with AsyncGCSession(config) as session:
+            session.append(user("Do it."))
+            for number in range(30):
+                session.append(answer(lines(40, f"step {number}")))
+                session.append(user("Go on."))
+            before = (await session.pre_send()).messages
+            with pytest.raises(LeaseError, match=r"collect_now\(\) makes room"):
+                session.lease(18_000, name="tests", wait=0.01)
+            waiting = asyncio.ensure_future(session.awaited_lease(18_000, name="tests"))
+            await asyncio.sleep(0)
+            assert (await session.pre_send()).messages == before
+            assert not waiting.done()
+            await session.collect_now(target_percent=5)
+            assert (await waiting).tokens == 18_000
+
+    asyncio.run(run())
+
+
 def test_a_request_that_times_out_says_so_and_blocks_no_other():
     async def run():
         async with AsyncGCSession(GCConfig(context_limit=20_000)) as session:

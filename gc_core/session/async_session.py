@@ -123,8 +123,11 @@ class AsyncGCSession(SessionFacade):
         """
         Await a lease for up to this many seconds, or without a limit (None).
 
-        Callers are served in order. Raises LeaseError when none is granted in time, and at once for more tokens than
-        the window has; SessionClosedError.
+        Callers are served in order. Like ``lease`` it starts no collection: a wait without a limit lasts until a
+        release, or a collection of another call such as ``collect_now``, makes room.
+
+        Raises LeaseError when none is granted in time, and at once for more tokens than the window has;
+        SessionClosedError.
         """
         import asyncio
 

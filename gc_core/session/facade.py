@@ -749,6 +749,9 @@ class SessionFacade:
         collections begin earlier. With ``wait`` it waits up to this many seconds, in the order of the callers;
         ``AsyncGCSession.awaited_lease`` does so in an event loop.
 
+        Neither starts a collection, which would change the next request and may ask a model: a release makes room, or a
+        collection of another call. Where the request alone leaves too little, call ``collect_now``.
+
         Raises LeaseError, naming the tokens requested, leased (by name) and free, when they do not fit, and for an
         invalid name or number. Raises SessionClosedError.
         """

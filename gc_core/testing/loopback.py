@@ -21,7 +21,7 @@ from typing import Any, Self
 import attrs
 
 from gc_core.providers.rules import check_request
-from gc_core.testing.loopback_replies import JSON, STREAMED, WHOLE, Reply
+from gc_core.testing.loopback_replies import JSON, STREAMED, WHOLE, Reply, refusal_events
 from gc_core.values.json_values import read_json
 from gc_core.values.messages import Request, Usage
 
@@ -91,6 +91,8 @@ class LoopbackProvider:
         seen: Every request as it arrived.
         failures: Statuses of the answers to the next requests, instead of replies.
         pause: Seconds between two events of a stream, and before a reply.
+        refuses_with: The status of its refusals.
+        refuses_late: It refuses inside of the reply where that is a stream, whose status is 200 then.
 
     """
 
@@ -111,6 +113,8 @@ class LoopbackProvider:
         self.seen: list[Seen] = []
         self.failures: list[int] = []
         self.pause = 0.0
+        self.refuses_with: int = HTTPStatus.BAD_REQUEST
+        self.refuses_late = False
         self._http = _Http(("127.0.0.1", 0), _Handler)
         self._http.provider = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), name="loopback")
@@ -128,7 +132,7 @@ class LoopbackProvider:
     @property
     def refusals(self) -> list[Seen]:
         """The requests that were too long, or not valid."""
-        return [seen for seen in self.generations if seen.status == HTTPStatus.BAD_REQUEST]
+        return [seen for seen in self.generations if seen.status == self.refuses_with]
 
     def __enter__(self) -> Self:
         """Start."""
@@ -240,12 +244,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not seen.kind:
             return HTTPStatus.NOT_FOUND, "not found"
         wrong = provider.fault_in(seen)
-        return (HTTPStatus.BAD_REQUEST, wrong) if wrong else None
+        return (provider.refuses_with, wrong) if wrong else None
 
     def _reply(self, seen: Seen) -> None:
         provider = self.server.provider
         reply = provider.reply_to(seen)
-        if seen.body.get("stream") or "stream" in self.path:
+        if self._streams(seen):
             self._stream(STREAMED[seen.kind](reply))
         else:
             time.sleep(provider.pause)
@@ -272,7 +276,14 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             code = "context_length_exceeded" if "maximum context" in text else None
             error = {"error": {"message": text, "type": "invalid_request_error", "param": None, "code": code}}
-        self._answer(status, error)
+        provider = self.server.provider
+        if status == provider.refuses_with and provider.refuses_late and self._streams(seen):
+            self._stream(refusal_events(seen.kind, error))
+        else:
+            self._answer(status, error)
+
+    def _streams(self, seen: Seen) -> bool:
+        return bool(seen.body.get("stream")) or "stream" in self.path
 
     def _answer(self, status: int, value: JSON) -> None:
         data = json.dumps(value).encode()

@@ -217,3 +217,17 @@ STREAMED: Final[Mapping[str, Callable[[Reply], Iterator[str]]]] = {
     "gemini": _gemini_events,
 }
 """By format, the events of a streamed reply."""
+
+
+def refusal_events(kind: str, error: JSON) -> Iterator[str]:
+    """Yield a refusal as events: in Responses it comes after those that repeat what the request said."""
+    if kind != "responses":
+        name = "event: error\n" if kind == "anthropic" else ""
+        yield f"{name}data: {json.dumps(error)}\n\n"
+        return
+    nothing: JSON = {"output": [], "usage": None, "error": None}
+    reply = Reply(Usage(input_tokens=0, output_tokens=0))
+    begun: JSON = {**_responses(reply), "instructions": "Read. " * 5_000, **nothing}
+    for status in ("created", "in_progress"):
+        yield _event(f"response.{status}", {"response": {**begun, "status": "in_progress"}})
+    yield _event("response.failed", {"response": {**begun, "status": "failed", **error}})

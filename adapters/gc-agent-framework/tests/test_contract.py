@@ -9,7 +9,7 @@ from gc_agent_framework import GCMiddleware
 from openai import AsyncOpenAI
 
 from gc_core.testing import AdapterContract, Played
-from gc_core.testing.adapters import ASYNC, ASYNC_STREAM
+from gc_core.testing.adapters import ASYNC, ASYNC_STREAM, DONE
 
 
 class OnAgentFramework(AdapterContract):
@@ -50,6 +50,12 @@ class OnAgentFramework(AdapterContract):
         contents = [content for message in messages for content in message.contents]
         results = [content.result for content in contents if content.type == "function_result"]
         return Played(response.text, results)
+
+    def test_a_refusal_that_opens_a_stream_is_answered_by_a_collection(self):
+        with self._provider() as provider:
+            provider.refuses_late = True
+            assert self._played(provider, ASYNC_STREAM, config=self._config(4 * provider.limit)).text == DONE
+        assert 0 < len(provider.refusals) <= 2
 
 
 class TestWithChatCompletions(OnAgentFramework):

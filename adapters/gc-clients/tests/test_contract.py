@@ -5,12 +5,14 @@ from typing import ClassVar
 
 import anthropic
 import openai
+import pytest
 from gc_clients import async_gc_client, gc_client
 from gc_clients.anthropic import GCMiddleware
 from google import genai
 
-from gc_core.testing import AdapterContract, Played
-from gc_core.testing.adapters import ASYNC, ASYNC_STREAM, CALL, STREAM
+from gc_core.isolation import isolated
+from gc_core.testing import AdapterContract, LoopbackProvider, Played
+from gc_core.testing.adapters import ASYNC_STREAM, DONE, MODES, STREAM
 
 
 class OnAClient(AdapterContract):
@@ -19,6 +21,34 @@ class OnAClient(AdapterContract):
     package = "gc_clients"
     framework = "httpx2"
     histories: ClassVar = {}
+
+    def refused(self, mode, limit=8_000, **how):
+        """A run in a window that is smaller than its configuration says; the provider refuses in this way."""
+        with LoopbackProvider(calls=16, limit=limit) as provider, isolated() as attempt:
+            for name, value in how.items():
+                setattr(provider, name, value)
+            played = self._played(provider, mode, config=self._config(4 * 8_000))
+            assert played.text == DONE
+        return provider, attempt.error
+
+    @pytest.mark.parametrize("mode", MODES)
+    @pytest.mark.parametrize("status", [413, 422])
+    def test_a_refusal_for_length_has_one_of_these_statuses(self, mode, status):
+        provider, error = self.refused(mode, refuses_with=status)
+        assert error is None
+        assert 0 < len(provider.refusals) <= 2
+
+    @pytest.mark.parametrize("mode", [STREAM, ASYNC_STREAM])
+    def test_a_refusal_that_opens_a_stream_is_answered_by_a_collection(self, mode):
+        provider, error = self.refused(mode, refuses_late=True)
+        assert error is None
+        assert 0 < len(provider.refusals) <= 2
+
+    @pytest.mark.parametrize("mode", [STREAM, ASYNC_STREAM])
+    def test_a_refusal_that_no_collection_mends_comes_out_of_the_stream(self, mode):
+        provider, error = self.refused(mode, limit=10, refuses_late=True)
+        assert error is not None
+        assert 1 <= len(provider.generations) <= 2
 
     def history(self, scene):
         found = self.histories.setdefault((type(self), scene.url, scene.thread), [])
@@ -191,8 +221,6 @@ class TestChatCompletions(OnAClient):
 
 
 class TestResponses(TestChatCompletions):
-    modes = (CALL, ASYNC)
-
     def tool(self, about, schema):
         return {"type": "function", "name": "bash", "description": about, "parameters": schema}
 
@@ -203,10 +231,16 @@ class TestResponses(TestChatCompletions):
         }  # fmt: skip
 
     def ask(self, client, scene, history):
-        return client.responses.create(**self.arguments(scene, history))
+        if not scene.stream:
+            return client.responses.create(**self.arguments(scene, history))
+        stream = client.responses.create(**self.arguments(scene, history), stream=True)
+        return whole(list(stream))
 
     async def ask_async(self, client, scene, history):
-        return await client.responses.create(**self.arguments(scene, history))
+        if not scene.stream:
+            return await client.responses.create(**self.arguments(scene, history))
+        stream = await client.responses.create(**self.arguments(scene, history), stream=True)
+        return whole([event async for event in stream])
 
     def answered(self, reply, history, scene):
         history += [item.model_dump(exclude_none=True) for item in reply.output]
@@ -220,9 +254,15 @@ class TestResponses(TestChatCompletions):
         return [message["output"]] if message.get("type") == "function_call_output" else []
 
 
-class TestGemini(OnAClient):
-    modes = (CALL, STREAM, ASYNC, ASYNC_STREAM)
+def whole(events):
+    """The response of the last event. One that failed is no error to the client."""
+    response = events[-1].response
+    if response.error is not None:
+        raise LookupError(response.error.message)
+    return response
 
+
+class TestGemini(OnAClient):
     def user(self, text):
         return {"role": "user", "parts": [{"text": text}]}
 

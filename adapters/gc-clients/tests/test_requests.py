@@ -81,6 +81,75 @@ def test_what_cannot_fit_is_refused_in_the_providers_own_words():
     assert len(provider.generations) == 1
 
 
+CREATED = b'event: response.created\ndata: {"type":"response.created","response":{"error":null}}\n\n'
+BEGUN = b'data: {"choices":[{"delta":{"content":"Yes"}}]}\n\n'
+BUSY = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+TOO_LONG = b'data: {"error":{"message":"too long","code":"context_length_exceeded"}}\n\n'
+ALIVE = b": alive\n\n"
+
+
+class Chunks(httpx2.SyncByteStream):
+    def __init__(self, chunks):
+        self.chunks, self.closed = chunks, False
+
+    def __iter__(self):
+        yield from self.chunks
+
+    def close(self):
+        self.closed = True
+
+
+class Streaming(httpx2.BaseTransport):
+    """Answers each request with the next chunks, when the stream before was closed."""
+
+    def __init__(self, *answers):
+        self.answers, self.streams = list(answers), []
+
+    def handle_request(self, _request):
+        assert all(stream.closed for stream in self.streams)
+        self.streams.append(Chunks(self.answers.pop(0)))
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=self.streams[-1])
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        (CREATED, BEGUN),
+        (CREATED[:9], CREATED[9:] + BEGUN, BEGUN),
+        (BUSY,),
+        (CREATED, BUSY),
+        (BEGUN, TOO_LONG),
+        (TOO_LONG,),
+        (ALIVE, TOO_LONG),
+        (CREATED,),
+        (),
+    ],
+    ids=lambda chunks: " ".join(str(chunk[:12]) for chunk in chunks),
+)
+def test_a_stream_passes_byte_for_byte(chunks):
+    """An error too, and a refusal for length where a reply has begun, or nothing more can leave."""
+    inner = Streaming(chunks)
+    with httpx2.Client(transport=GCTransport(inner=inner)) as client:
+        body = {"model": "m", "messages": HELLO}
+        assert client.post("http://provider/v1/chat/completions", json=body).content == b"".join(chunks)
+    assert [stream.closed for stream in inner.streams] == [True]
+
+
+def test_a_refused_stream_is_closed_before_the_second_request():
+    inner = Streaming((TOO_LONG,), (BEGUN,))
+    config = GCConfig(strategy="gc_budget", context_limit=30_000, output_reservation=0)
+    messages = [*HELLO]
+    for number in range(12):
+        function = {"name": "bash", "arguments": "{}"}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": file_of(str(number))})
+    with httpx2.Client(transport=GCTransport(config, inner=inner)) as client:
+        answer = client.post("http://provider/v1/chat/completions", json={"model": "m", "messages": messages})
+        assert answer.content == BEGUN
+    assert [stream.closed for stream in inner.streams] == [True, True]
+
+
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_on_a_full_disk_requests_go_out_as_they_came(is_kept, tmp_path, monkeypatch):
     def write(_handle, _data, _place):

@@ -18,7 +18,7 @@ from agents import (
     set_tracing_disabled,
 )
 from gc_core.testing import AdapterContract, Played
-from gc_core.testing.adapters import ASYNC, ASYNC_STREAM
+from gc_core.testing.adapters import ASYNC, ASYNC_STREAM, DONE
 
 set_tracing_disabled(True)
 
@@ -65,6 +65,12 @@ class OnAgents(AdapterContract):
         return Played(
             result.final_output, [item["output"] for item in items if item.get("type") == "function_call_output"]
         )
+
+    def test_a_refusal_that_opens_a_stream_is_answered_by_a_collection(self):
+        with self._provider() as provider:
+            provider.refuses_late = True
+            assert self._played(provider, ASYNC_STREAM, config=self._config(4 * provider.limit)).text == DONE
+        assert 0 < len(provider.refusals) <= 2
 
 
 class TestWithResponses(OnAgents):

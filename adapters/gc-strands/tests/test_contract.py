@@ -12,7 +12,7 @@ from strands.models.openai import OpenAIModel
 from strands.session.file_session_manager import FileSessionManager
 
 from gc_core.testing import AdapterContract, Played
-from gc_core.testing.adapters import ASYNC, ASYNC_STREAM, CALL
+from gc_core.testing.adapters import ASYNC, ASYNC_STREAM, CALL, DONE
 
 
 class OnStrands(AdapterContract):
@@ -58,6 +58,12 @@ class OnStrands(AdapterContract):
             else:
                 result = await agent.invoke_async(scene.prompt)
             return self.played(agent, result)
+
+    def test_a_refusal_that_opens_a_stream_is_answered_by_a_collection(self):
+        with self._provider() as provider:
+            provider.refuses_late = True
+            assert self._played(provider, ASYNC_STREAM, config=self._config(4 * provider.limit)).text == DONE
+        assert 0 < len(provider.refusals) <= 2
 
 
 class TestWithChatCompletions(OnStrands):

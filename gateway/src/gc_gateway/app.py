@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from gc_core.integrations.lanes import REFUSALS
 from gc_core.values.loggers import logger
 from gc_gateway import collect
 from gc_gateway.access import is_loopback, is_plain, path_of, refusal, without_credentials, without_token
@@ -49,7 +50,6 @@ _CLEAN_SECONDS = 30.0
 _THREADS = 250
 """Threads at most: most of them wait for another request of their lane."""
 _UPGRADE, _UNAUTHORIZED, _FORBIDDEN, _BAD_PATH, _TOO_LARGE, _BAD_GATEWAY = 426, 401, 403, 400, 413, 502
-_LENGTH = frozenset({400, 413, 422})
 _NO_TOKEN = "(no token)"  # noqa: S105 - no password
 
 MCP_PATH: Final = "/mcp"
@@ -249,7 +249,7 @@ class Gateway:
         if response.is_success and _is_stream(response):
             stream = self._opened(response, outgoing, turn)
             return _with_headers(StreamingResponse(stream, response.status_code), passed_on(received(response)))
-        if response.status_code in _LENGTH:
+        if response.status_code in REFUSALS:
             answer = b"".join([chunk async for chunk in raw(response)])
             said = decoded(answer, _encoding(response))
             body = await run_in_threadpool(self._collecting.recovered_body, turn, response.status_code, said)

@@ -19,6 +19,7 @@ from gc_core.errors import (
     SpendLimitError,
 )
 from gc_core.integrations.agent_tools import AgentTools
+from gc_core.integrations.lanes.begun_streams import BegunStream
 from gc_core.integrations.lanes.codec import MessageCodec
 from gc_core.isolation import isolated
 from gc_core.providers import format_named
@@ -116,19 +117,27 @@ class Lane(Generic[M]):
         return reply
 
     async def stream_async(
-        self, given: ModelCall[M], start: Callable[[list[M]], AsyncIterator[E]], usage: Callable[[E], Usage | None]
+        self,
+        given: ModelCall[M],
+        start: Callable[[list[M]], AsyncIterator[E]],
+        usage: Callable[[E], Usage | None],
+        *,
+        opens: Callable[[E], bool] = lambda _: False,
     ) -> AsyncIterator[E]:
-        """Do what ``call_async`` does for a reply in events, each of which may report usage. A refusal comes first."""
+        """
+        Do what ``call_async`` does for a reply in events, each of which may report usage. A refusal comes first, or
+        after events of which ``opens`` is true: they are passed on with the next one.
+        """
 
-        async def send(sent: list[M]) -> tuple[E | None, AsyncIterator[E]]:
-            events = start(sent)
-            return await anext(events, None), events
+        async def send(sent: list[M]) -> BegunStream[E]:
+            begun = await BegunStream.of(start(sent), opens)
+            if begun.error is not None and self.refusal(begun.error) is not None:
+                raise begun.error
+            return begun
 
-        event, events = await self.call_async(given, send, lambda _: None)
-        while event is not None:
+        async for event in await self.call_async(given, send, lambda _: None):
             self.report(usage(event))
             yield event
-            event = await anext(events, None)
 
     def fitted(self, given: ModelCall[M]) -> list[M]:
         """

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_framework import ChatContext, ChatMiddleware, FunctionTool, Message, ResponseStream
+from agent_framework.exceptions import ChatClientException
 from pydantic import BaseModel
 
 from gc_agent_framework.messages import FrameworkMessages
 from gc_core import GCConfig, Usage
-from gc_core.integrations.lanes import RECALL, Lane, Lanes, ModelCall
+from gc_core.integrations.lanes import RECALL, BegunStream, Lane, Lanes, ModelCall
 
 _LAST: Final[contextvars.ContextVar[tuple[str, ModelCall[Message]]]] = contextvars.ContextVar("gc_last_call")
 """The last model call with its conversation's name: a tool that the model calls belongs to it."""
@@ -47,12 +48,13 @@ class GCMiddleware(ChatMiddleware):
         name, call = _name(context), _call(context)
         _LAST.set((name, call))
 
-        async def send(sent: list[Message]) -> Any:
-            context.messages = sent
-            await call_next()
-            return await _begun(context.result) if context.stream else context.result
-
         with self._lane(name, call) as lane:
+
+            async def send(sent: list[Message]) -> Any:
+                context.messages = sent
+                await call_next()
+                return await _begun(context.result, lane) if context.stream else context.result
+
             context.result = await lane.call_async(call, send, lambda _: None)
 
         def report(response: Any) -> None:
@@ -83,18 +85,31 @@ class GCMiddleware(ChatMiddleware):
         return self._lanes.lane(name, call.model) if name else self._lanes.lane_of(call)
 
 
-async def _begun(stream: ResponseStream[Any, Any]) -> ResponseStream[Any, Any]:
-    """Return a stream with the same updates, whose first one has come: a refusal comes before it."""
-    updates = aiter(stream)
-    first = await anext(updates, None)
+async def _begun(stream: ResponseStream[Any, Any], lane: Lane[Message]) -> ResponseStream[Any, Any]:
+    """Return a stream with the same updates, whose first ones have come: a refusal comes before content."""
+    begun = await BegunStream.of(_with_refusal(stream, lane), _opens)
+    if begun.error is not None:
+        raise begun.error
+    return ResponseStream(begun, finalizer=lambda _: stream.get_final_response())
 
-    async def all_updates() -> AsyncIterator[Any]:
-        update = first
-        while update is not None:
-            yield update
-            update = await anext(updates, None)
 
-    return ResponseStream(all_updates(), finalizer=lambda _: stream.get_final_response())
+async def _with_refusal(stream: ResponseStream[Any, Any], lane: Lane[Message]) -> AsyncIterator[Any]:
+    """Yield the updates, and raise a refusal among them: the framework takes a failed response for an empty reply."""
+    async for update in stream:
+        if _event_type(update) == "response.failed":
+            error = ChatClientException(f"the provider refused the request: {update.raw_representation.response.error}")
+            if lane.refusal(error) is not None:
+                raise error
+        yield update
+
+
+def _opens(update: Any) -> bool:
+    """Return whether a refusal may come after an update."""
+    return _event_type(update) in {"response.created", "response.queued", "response.in_progress"}
+
+
+def _event_type(update: Any) -> str:
+    return str(getattr(update.raw_representation, "type", ""))
 
 
 def _options(context: ChatContext) -> Mapping[str, Any]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gc_clients.bodies import turn_of
-from gc_clients.transport import REFUSALS, said, watched
+from gc_clients.refusals import second_body, second_body_async
+from gc_clients.transport import watched
 from gc_clients.turns import LANE, Turns
 from gc_core import GCConfig
 from gc_core.integrations.lanes import Turn, needs
@@ -41,10 +42,9 @@ class GCMiddleware(Middleware):
         if turn is None:
             return call_next(request)  # type: ignore[no-any-return]  # the client's own answer
         response = call_next(_with_body(request, self._turns.fitted(turn, lane)))
-        http = response.http_response
-        if http.status_code in REFUSALS:
-            again = self._turns.recovered(turn, lane, said(http, http.read()))
-            response = response if again is None else call_next(_with_body(request, again))
+        again = second_body(response.http_response, functools.partial(self._turns.recovered, turn, lane))
+        if again is not None:
+            response = call_next(_with_body(request, again))
         watched(response.http_response, functools.partial(self._turns.report, turn, lane))
         return response  # type: ignore[no-any-return]  # the client's own answer
 
@@ -55,10 +55,9 @@ class GCMiddleware(Middleware):
             return await call_next(request)  # type: ignore[no-any-return]  # the client's own answer
         body = await asyncio.to_thread(self._turns.fitted, turn, lane)
         response = await call_next(_with_body(request, body))
-        http = response.http_response
-        if http.status_code in REFUSALS:
-            again = await asyncio.to_thread(self._turns.recovered, turn, lane, said(http, await http.aread()))
-            response = response if again is None else await call_next(_with_body(request, again))
+        again = await second_body_async(response.http_response, functools.partial(self._turns.recovered, turn, lane))
+        if again is not None:
+            response = await call_next(_with_body(request, again))
         watched(response.http_response, functools.partial(self._turns.report, turn, lane))
         return response  # type: ignore[no-any-return]  # the client's own answer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,13 +12,11 @@ from typing import Any, Final
 import httpx2
 
 from gc_clients.bodies import turn_of
+from gc_clients.refusals import second_body, second_body_async
 from gc_clients.turns import LANE, Turns
 from gc_clients.usage import Report, WatchedStream
 from gc_core import GCConfig
 from gc_core.integrations.lanes import Turn
-
-REFUSALS: Final = frozenset({400, 413})
-"""Statuses of a refusal for length."""
 
 _TIMEOUT: Final = httpx2.Timeout(600.0, connect=5.0)
 """As long as the vendors' clients wait."""
@@ -52,10 +51,9 @@ class GCTransport(httpx2.BaseTransport):
         if turn is None:
             return self._inner.handle_request(request)
         response = self._inner.handle_request(_with_body(request, turn, self._turns.fitted(turn, lane)))
-        if response.status_code in REFUSALS:
-            body = self._turns.recovered(turn, lane, said(response, response.read()))
-            if body is not None:
-                response = self._inner.handle_request(_with_body(request, turn, body))
+        body = second_body(response, functools.partial(self._turns.recovered, turn, lane))
+        if body is not None:
+            response = self._inner.handle_request(_with_body(request, turn, body))
         return watched(response, lambda usage: self._turns.report(turn, lane, usage))
 
     def close(self) -> None:
@@ -85,11 +83,9 @@ class AsyncGCTransport(httpx2.AsyncBaseTransport):
             return await self._inner.handle_async_request(request)
         body = await asyncio.to_thread(self._turns.fitted, turn, lane)
         response = await self._inner.handle_async_request(_with_body(request, turn, body))
-        if response.status_code in REFUSALS:
-            answer = said(response, await response.aread())
-            again = await asyncio.to_thread(self._turns.recovered, turn, lane, answer)
-            if again is not None:
-                response = await self._inner.handle_async_request(_with_body(request, turn, again))
+        again = await second_body_async(response, functools.partial(self._turns.recovered, turn, lane))
+        if again is not None:
+            response = await self._inner.handle_async_request(_with_body(request, turn, again))
         return watched(response, lambda usage: self._turns.report(turn, lane, usage))
 
     async def aclose(self) -> None:
@@ -138,11 +134,6 @@ def _with_body(request: httpx2.Request, turn: Turn, body: Mapping[str, Any]) -> 
     headers = [(name, value) for name, value in request.headers.raw if name.lower() != b"content-length"]
     content = json.dumps(body, separators=(",", ":")).encode()
     return httpx2.Request(request.method, request.url, headers=headers, content=content, extensions=request.extensions)
-
-
-def said(response: httpx2.Response, content: bytes) -> str:
-    """Return what a provider said against a request."""
-    return f"{response.status_code} {content[:20_000].decode('utf-8', 'replace')}"
 
 
 def watched(response: httpx2.Response, told: Callable[[Report], None]) -> httpx2.Response:

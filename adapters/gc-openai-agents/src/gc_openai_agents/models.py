@@ -18,6 +18,7 @@ from gc_core.integrations.lanes import RECALL, Lanes, ModelCall, Plain
 from gc_openai_agents.sessions import CONVERSATION
 
 _POSITIONS = ("system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing")
+_BEFORE_REFUSAL = ("response.created", "response.queued", "response.in_progress", "response.failed", "error")
 
 
 class GCModel(Model):
@@ -75,7 +76,7 @@ class GCModel(Model):
             return self._model.stream_response(**{**request, "input": _input(request, call, sent)})
 
         with self._lanes.lane_of(call, CONVERSATION.get()) as lane:
-            async for event in lane.stream_async(call, start, _counts_of_event):
+            async for event in lane.stream_async(call, start, _counts_of_event, opens=_opens):
                 yield event
 
     async def close(self) -> None:
@@ -181,6 +182,11 @@ def _handoff(handoff: Any) -> dict[str, Any]:
 def _answer_schema(output_schema: Any) -> Iterator[dict[str, Any]]:
     if output_schema is not None and not output_schema.is_plain_text():
         yield {"type": "function", "name": "structured_answer", "parameters": output_schema.json_schema()}
+
+
+def _opens(event: Any) -> bool:
+    """Return whether a refusal may come after an event: the SDK raises it when the event that reports it was taken."""
+    return event.type in _BEFORE_REFUSAL
 
 
 def _counts_of_event(event: Any) -> Usage | None:

@@ -85,7 +85,7 @@ class GCConversationManager(ConversationManager):
             return proceed(context.replace(messages=sent))
 
         with self._lanes.lane(_key(context.agent), call.model) as lane:
-            async for event in lane.stream_async(call, start, _usage):
+            async for event in lane.stream_async(call, start, _usage, opens=_opens):
                 yield event
 
     def _recall_tool(self) -> Any:
@@ -121,6 +121,11 @@ def _schemas(context: InvokeModelContext) -> Iterator[dict[str, Any]]:
     answer = context.structured_output_model
     if answer is not None:
         yield {"name": "structured_answer", "description": "", "input_schema": answer.model_json_schema()}
+
+
+def _opens(event: Any) -> bool:
+    """Return whether a refusal may come after an event: some models begin the message before the reply has come."""
+    return "messageStart" in (event.get("event") or ())
 
 
 def _usage(event: Any) -> Usage | None:

@@ -377,7 +377,10 @@ def test_a_session_can_be_read_while_it_is_written(live, command):
 
 @pytest.mark.parametrize("command", [("undo", "{}"), ("purge", "{}", "--match", "Answer 3", "--yes")], ids="-".join)
 def test_a_session_that_is_written_is_not_changed(live, command):
-    assert failed(reading(command, live.directory), "one writer")
+    done = reading(command, live.directory)
+    assert failed(done, "one writer")
+    assert "close that session, or make the change in the process that has it open" in done.stderr
+    assert f"lsof {live.directory / 'lock'}" in done.stderr
 
 
 @pytest.mark.parametrize("command", READING, ids="-".join)
@@ -564,6 +567,13 @@ def test_propose_carries_out_what_accept_names_and_facts_finds_it(stated):
     (document,) = json.loads(run("facts", stated[1], "--relation", "deploy", "--json").stdout)
     assert document["states"]["object"] == "Heroku"
     assert run("facts", stated[1], "--at", "2001-01-01").stdout == ""
+
+
+def test_propose_and_accept_read_a_session_that_another_process_has_open(stated):
+    with GCSession.open(stated[0]):
+        done = run("propose", *stated, "--accept", "2")
+    assert (done.exit_code, done.stdout.splitlines()[0].split(" [")[0]) == (0, "1. add: I live in Lisbon.")
+    assert "We deploy to Heroku." in run("facts", stated[1], "heroku").stdout
 
 
 def test_propose_refuses_a_number_that_it_did_not_give(stated):

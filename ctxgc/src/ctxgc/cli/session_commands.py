@@ -177,7 +177,7 @@ def propose(
     """Propose facts that users stated in a session. Nothing is written but what --accept names."""
     with errors_on_stderr():
         check_directory(session)
-        with GCSession.open_idle(session) as opened:
+        with SessionReader(session) as opened:
             store = FactStore(file)
             proposals = opened.propose(store)
             unknown = sorted(set(accept or ()) - set(range(1, len(proposals) + 1)))

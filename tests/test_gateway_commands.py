@@ -201,7 +201,7 @@ def provider_that_streams_on():
     class Handler(socketserver.StreamRequestHandler):
         def handle(self):
             self.connection.recv(65_536)
-            self.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: begun\n\n")
+            self.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: begun\n\n")
             ended.wait(60)
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as provider:

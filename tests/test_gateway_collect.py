@@ -203,6 +203,38 @@ def test_a_field_that_is_wrong_is_named(gateway, field, value):
         assert len(error["message"]) < 1_000
 
 
+MALFORMED = [
+    ("anthropic", {}, "messages[1].role: missing"),
+    ("anthropic", {"role": "narrator", "content": "x"}, "messages[1].role: 'narrator', expected one of"),
+    ("anthropic", {"role": "user", "content": 5}, "messages[1].content: 5, expected a string or a list of blocks"),
+    ("openai", {"role": "user", "content": [{"type": "text", "text": 5}]}, "messages[1].content[0].text: 5, expected"),
+    ("openai", {"role": "assistant", "content": None, "tool_calls": [5]}, "messages[1].tool_calls[0]: 5, expected"),
+    ("responses", {"role": "user", "content": 5}, "messages[1].content: 5, expected"),
+    ("gemini", {"role": "user", "parts": [5]}, "messages[1].parts[0]: 5, expected an object"),
+    ("anthropic", 5, "messages[1] = 5: expected an object"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "message", "said"), MALFORMED)
+@pytest.mark.parametrize("lane", [None, "malformed"])
+def test_a_malformed_message_is_named_by_its_place_and_field(gateway, dialect, message, said, lane):
+    first = next(LISTS[dialect](0)) if dialect != "openai" else {"role": "user", "content": TASK}
+    error = post(gateway, asked(dialect, messages=[first, message], lane=lane)).json()["error"]
+    assert error["message"].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("tools", [*TOOLS["anthropic"], {"name": 5}], "tools[1].name: 5, expected a non-empty string"),
+        ("tools", [*TOOLS["anthropic"], 5], "tools[1] = 5: expected an object"),
+        ("system", [{"type": "text", "text": "You read."}, {}], "system[1] = {}: expected a block with a text"),
+    ],
+)
+def test_a_malformed_tool_or_block_is_named_by_its_place(gateway, field, value, said):
+    assert post(gateway, asked(results=1, **{field: value})).json()["error"]["message"] == said
+
+
 @pytest.mark.parametrize("dialect", LISTS)
 @pytest.mark.parametrize("tools", [[{}], [{"name": 5}], [{"function": []}], [{"functionDeclarations": 5}]])
 def test_tools_of_another_shape_never_break_it(gateway, dialect, tools):

@@ -1,11 +1,15 @@
 """``ctxgc run`` and ``ctxgc gateway``, as a user starts them, and what points each client at the gateway."""
 
+import contextlib
 import importlib.util
 import json
 import os
 import signal
+import socket
+import socketserver
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import httpx2
@@ -187,6 +191,58 @@ def test_the_gateway_says_its_url_and_ends_in_good_order(tmp_path, environment):
         started.send_signal(signal.SIGTERM)
         assert started.wait(30) == 0
         assert started.stdout.read() == ""
+
+
+@contextlib.contextmanager
+def provider_that_streams_on():
+    """Yield the URL of a provider whose streams begin, and do not end before the block does."""
+    ended = threading.Event()
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self):
+            self.connection.recv(65_536)
+            self.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: begun\n\n")
+            ended.wait(60)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as provider:
+        threading.Thread(target=provider.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield "http://{}:{}".format(*provider.server_address)
+        finally:
+            ended.set()
+            provider.shutdown()
+
+
+def listens(url):
+    with socket.socket() as asking:
+        return asking.connect_ex((httpx2.URL(url).host, httpx2.URL(url).port)) == 0
+
+
+@pytest.mark.parametrize("again", [signal.SIGTERM, signal.SIGINT], ids=lambda again: again.name)
+def test_a_second_signal_ends_the_gateway_without_waiting_for_open_streams(tmp_path, environment, again):
+    body = {"model": "m", "max_tokens": 9, "stream": True, "messages": [{"role": "user", "content": "Hello."}]}
+    with provider_that_streams_on() as upstream:
+        options = ("--directory", tmp_path / "lanes", "--upstream", f"anthropic={upstream}")
+        with (
+            subprocess.Popen(  # noqa: S603 - our own command
+                command("gateway", *options),
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as started,
+            httpx2.Client(trust_env=False, headers={"x-api-key": "key-1"}) as client,
+        ):
+            url = started.stdout.readline().split()[1]
+            with client.stream("POST", f"{url}/v1/messages", json=body) as response:
+                arriving = response.iter_raw()
+                next(arriving)
+                started.send_signal(signal.SIGTERM)
+                while listens(url):  # until it has taken the first signal: two at once may count as one
+                    threading.Event().wait(0.01)
+                started.send_signal(again)
+                assert started.wait(30) == 0
+            assert "timeout graceful shutdown exceeded" not in started.stderr.read()
 
 
 def test_a_signal_that_comes_as_the_url_is_printed_stops_the_gateway(tmp_path, environment):

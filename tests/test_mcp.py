@@ -393,8 +393,10 @@ def test_what_would_not_fit_again_is_not_undone(tmp_path):
             return [text(await client.call_tool("gc_undo", {})) for _ in range(3)]
 
     told = asyncio.run(undo())
-    assert any("recall single items instead" in each for each in told)
+    refused = sum("recall single items instead" in each for each in told)
+    assert refused
     with GCSession.open(directory) as session:
+        assert [entry.what for entry in session.history() if not entry.is_collection] == ["undone"] * (3 - refused)
         assert session.budget.total <= session.config.usable
 
 

@@ -3,10 +3,12 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 from ctxgc.cli.app import COMMANDS, app
 from typer.testing import CliRunner
@@ -218,22 +220,71 @@ def test_undo_brings_back_what_it_says(directory):
     assert len(run("export", directory).stdout) > before
 
 
-def test_undo_says_when_the_window_is_too_large_then_and_release_ends_that(directory):
-    done = run("undo", directory, "--times", "2")
-    assert "more than a request may have: ctxgc release" in done.stdout
+def with_room(directory):
+    """The session, in a window in which everything fits."""
+    with GCSession.open(directory, attrs.evolve(CONFIG, context_limit=100_000)):
+        return directory
+
+
+def reported(directory, *, per_token):
+    """The session after a call whose provider counted so many tokens for each of ours."""
+    with GCSession.open(directory) as session:
+        session.append({"role": "user", "content": "Go on."})
+        tokens = session.pre_send().tokens
+        usage = {"prompt_tokens": int(per_token * tokens), "completion_tokens": 3}
+        session.post_turn({"role": "assistant", "content": "I did."}, usage=usage)
+    return directory
+
+
+def test_an_undo_that_would_not_fit_is_refused_and_says_by_how_much(directory):
+    before, entries = run("export", directory).stdout, run("history", directory, "--json").stdout
+    done = run("undo", directory, "--times", "90")
+    refused = done.stderr.replace(",", "")
+    tokens, excess, usable = map(int, re.search(r"would have (\d+) tokens (\d+) more than the (\d+)", refused).groups())
+    assert (done.exit_code, tokens - excess) == (1, usable)
+    assert re.search(rf"ctxgc recall {directory} i\d+", done.stderr)
+    undone = len(done.stdout.splitlines())
+    assert f"{undone} of 90 undone" in done.stderr
+    if not undone:
+        assert run("export", directory).stdout == before
+        assert run("history", directory, "--json").stdout == entries
+    with GCSession.open(directory) as session:
+        session.append({"role": "user", "content": "Go on."})
+        session.pre_send()
+
+
+@pytest.mark.parametrize("per_token", [0.6, 1.4])
+def test_undo_counts_as_the_provider_does_as_inspect_shows_it(directory, per_token):
+    reported(directory, per_token=per_token)
+    shown = re.search(r"[\d,]+ of [\d,]+ tokens", run("inspect", directory).stdout).group()
+    with_room(directory)
+    room = re.search(r"of [\d,]+ tokens", run("inspect", directory).stdout).group()
+    done = run("undo", directory).stdout
+    after = re.search(r"[\d,]+ of [\d,]+ tokens", run("inspect", directory).stdout).group()
+    assert done.endswith(f": {after} now, {shown.split()[0]} before\n")
+    assert after.endswith(room)
+    assert len(re.findall(r"[\d,]+ of", done)) == 1
+
+
+def test_whether_an_undo_fits_is_judged_by_the_providers_count(directory):
+    assert "would have" in run("undo", reported(directory, per_token=1.9)).stderr
+
+
+def test_what_undo_brought_back_stays_until_it_is_released(directory):
+    assert run("undo", with_room(directory)).exit_code == 0
     with GCSession.open(directory) as session:
         assert any(item.pinned for item in session.items())
     done = run("release", directory)
     assert done.exit_code == 0
     assert "may be collected again" in done.stdout
-    with GCSession.open(directory) as session:
+    with GCSession.open(directory, CONFIG) as session:
         assert not any(item.pinned for item in session.items())
         session.append({"role": "user", "content": "Go on."})
         session.pre_send()
 
 
 def test_undoing_everything_gives_the_log(directory):
-    times = len(json.loads(run("history", directory, "--json").stdout))
+    times = len(json.loads(run("history", with_room(directory), "--json").stdout))
     assert len(run("undo", directory, "--times", times).stdout.splitlines()) == times
     window, whole = (json.loads(run("export", directory, *more).stdout) for more in ([], ["--whole"]))
     assert window["messages"] == whole["messages"]
@@ -242,9 +293,9 @@ def test_undoing_everything_gives_the_log(directory):
 
 
 def test_undoing_more_than_there_is_says_how_many_were_undone(directory):
-    done = run("undo", directory, "--times", 90)
+    done = run("undo", with_room(directory), "--times", 90)
     assert done.exit_code == 1
-    assert f"{len(done.stdout.splitlines())} of 90 undone" in done.stderr
+    assert f"nothing to undo; {len(done.stdout.splitlines())} of 90 undone" in done.stderr
 
 
 def test_undo_needs_no_strategy_that_the_session_used(tmp_path, monkeypatch):
@@ -377,7 +428,10 @@ def test_a_session_can_be_read_while_it_is_written(live, command):
 
 @pytest.mark.parametrize("command", [("undo", "{}"), ("purge", "{}", "--match", "Answer 3", "--yes")], ids="-".join)
 def test_a_session_that_is_written_is_not_changed(live, command):
-    assert failed(reading(command, live.directory), "one writer")
+    done = reading(command, live.directory)
+    assert failed(done, "one writer")
+    assert "close that session, or make the change in the process that has it open" in done.stderr
+    assert f"lsof {live.directory / 'lock'}" in done.stderr
 
 
 @pytest.mark.parametrize("command", READING, ids="-".join)
@@ -564,6 +618,13 @@ def test_propose_carries_out_what_accept_names_and_facts_finds_it(stated):
     (document,) = json.loads(run("facts", stated[1], "--relation", "deploy", "--json").stdout)
     assert document["states"]["object"] == "Heroku"
     assert run("facts", stated[1], "--at", "2001-01-01").stdout == ""
+
+
+def test_propose_and_accept_read_a_session_that_another_process_has_open(stated):
+    with GCSession.open(stated[0]):
+        done = run("propose", *stated, "--accept", "2")
+    assert (done.exit_code, done.stdout.splitlines()[0].split(" [")[0]) == (0, "1. add: I live in Lisbon.")
+    assert "We deploy to Heroku." in run("facts", stated[1], "heroku").stdout
 
 
 def test_propose_refuses_a_number_that_it_did_not_give(stated):

@@ -75,6 +75,54 @@ def test_the_record_with_an_error_stays_among_a_hundred_whose_error_is_null(join
     assert rows[50] in written.text
 
 
+RECORDS = [
+    {"id": n, "name": "some plain words and others", "owner": {"is": "Ada"}, "tags": ["a", "b"]} for n in range(200)
+]
+COMPACT = {"separators": (",", ":")}
+
+
+@pytest.mark.parametrize("keep", [0.05, 0.1, 0.2, 0.5])
+@pytest.mark.parametrize("style", [{}, COMPACT], ids=["spaced", "compact"])
+def test_head_and_tail_of_records_in_one_line_are_whole_records(style, keep):
+    item = item_of(json.dumps(RECORDS, **style))
+    head, tail = unread(item, keep)
+    assert json.loads(f"{head}]") == RECORDS[: head.count('"id"')]
+    assert json.loads(f"[{tail}") == RECORDS[-tail.count('"id"') :]
+
+
+@pytest.mark.parametrize("keep", [0.05, 0.2])
+def test_head_and_tail_of_an_object_with_a_list_end_and_begin_at_a_record(keep):
+    head, tail = unread(item_of(json.dumps({"ok": True, "rows": RECORDS, "next": None})), keep)
+    assert json.loads(f"{head}]}}") == {"ok": True, "rows": RECORDS[: head.count('"id"')]}
+    assert json.loads(f'{{"rows": [{tail}') == {"rows": RECORDS[-tail.count('"id"') :], "next": None}
+
+
+@pytest.mark.parametrize(
+    "rows", [[{"text": "plain words " * 500}] * 9, [], ["plain words"] * 900, [{"is": "short"}] * 9]
+)
+def test_where_no_record_ends_head_and_tail_are_cut_as_text(rows):
+    text = json.dumps({"rows": rows, "rest": "plain words " * 900})
+    head, tail = unread(item_of(text), 0.1)
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert min(len(head), len(tail)) > 0.02 * len(text)
+
+
+def unread(item, keep):
+    """Head and tail of the stub of a result that nobody has read yet."""
+    written = write_stub(item, int(keep * item.tokens), COUNTER, set(), ends=True)
+    assert written.tokens <= keep * item.tokens
+    head, tail = written.text.rpartition("\n")[0].split(GAP)
+    return head, tail
+
+
+def test_a_paste_of_records_in_one_line_keeps_whole_records_at_its_ends():
+    _, written = stub(json.dumps(RECORDS), kind=ItemKind.USER_TEXT, name="")
+    head, tail = written.text.rpartition("\n")[0].split(GAP)
+    assert json.loads(f"{head}]") == RECORDS[: head.count('"id"')]
+    assert json.loads(f"[{tail}") == RECORDS[-tail.count('"id"') :]
+
+
 def test_a_paste_keeps_its_first_and_last_line():
     text = f"Please look at this log:\n{LOG}\nWhat is wrong with it?"
     _, written = stub(text, kind=ItemKind.USER_TEXT, name="")

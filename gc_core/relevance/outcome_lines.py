@@ -83,6 +83,9 @@ _TEST_NAME = regex(
 )
 _TOKEN = regex(r'"(?:[^"\\]++|\\(?s:.))*+(?:"|\\?\Z)|[\[\]{}]')
 
+Row = tuple[int, int]
+"""Where a row of JSON in one line begins and ends in its text."""
+
 _Counts = Callable[[str, int, str], bool]
 """Says whether a word counts at a place of a text."""
 
@@ -116,6 +119,14 @@ def outcome_lines(text: str) -> tuple[OutcomeLine, ...]:
         *[OutcomeLine(*span, fails=False) for span in ending],
         *[each for each in doubtful if _ends(text, each)],
     )
+
+
+def rows_of(text: str) -> tuple[Row, ...]:
+    """
+    Return the rows of a text that is JSON in one line, the elements of the container with the most containers; none of
+    any other text. O(length).
+    """
+    return tuple(_largest(text)) if _is_one_line_json(text) else ()
 
 
 def _found(text: str, lower: str, words: tuple[str, ...], rows: _Rows, counts: _Counts) -> Iterator[tuple[int, int]]:
@@ -185,12 +196,12 @@ def _line_around(text: str, place: int) -> tuple[int, int]:
 
 
 class _Rows:
-    """The rows of a text that is JSON in one line: the elements of the container with the most containers."""
+    """The rows of a text that is JSON in one line."""
 
     def __init__(self, text: str) -> None:
-        self._rows = _rows_of(text) if _is_one_line_json(text) else []
+        self._rows = rows_of(text)
 
-    def around(self, place: int) -> tuple[int, int] | None:
+    def around(self, place: int) -> Row | None:
         """Return the row around a place; None outside all rows, or if it is too long."""
         for start, end in self._rows:
             if start <= place < end:
@@ -203,11 +214,11 @@ def _is_one_line_json(text: str) -> bool:
     return head in ("{", "[") and len(text) > LONG_LINE and text.strip().count("\n") * LONG_LINE < len(text)
 
 
-def _rows_of(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the containers inside the one that has the most of them; O(length)."""
+def _largest(text: str) -> list[Row]:
+    """Return the spans of the containers inside the one that has the most of them."""
     open_at: list[int] = []
-    children: list[list[tuple[int, int]]] = [[]]
-    best: list[tuple[int, int]] = []
+    children: list[list[Row]] = [[]]
+    best: list[Row] = []
     for match in _TOKEN.finditer(text):
         mark = match.group()
         if mark in "[{":

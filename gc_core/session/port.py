@@ -77,6 +77,15 @@ class WindowPort:
         """Convert this many tokens of the budget to the provider's count, as calibrated by its reports."""
         return self._core.runtime.state.calibration.estimate(tokens)
 
+    def estimate_undone(self) -> int | None:
+        """
+        Return the provider's count of the window as ``undo`` would leave it, with nothing changed; None if there is
+        nothing to undo.
+        """
+        with self.entered("estimate_undone"):
+            context = self._core.runtime.recorder.if_undone()
+            return None if context is None else self.estimate(context.budget.total)
+
     def place_waiting(self) -> None:
         """Place the waiting blocks at the end now, without a request. Raises LogError if they cannot be written."""
         with self.entered("place_waiting"):

@@ -313,14 +313,23 @@ class Recorder:
         Undo the last collection and return its record; None if there is none, or if the head changed with it or since
         and the model binds its thinking to that.
         """
+        record = self._undoable()
+        if record is not None:
+            context = self.state.without(record)
+            self.store.note(Undone(place=self.state.done[-1]))
+            self.state.undo(context, record.recalled)
+        return record
+
+    def if_undone(self) -> Context | None:
+        """Return the window as ``undo`` would leave it, with nothing changed; None if there is nothing to undo."""
+        record = self._undoable()
+        return None if record is None else self.state.without(record)
+
+    def _undoable(self) -> Collected | None:
+        """Return the collection that ``undo`` undoes; None if there is none."""
         if len(self.state.done) <= self.state.undoable_from:
             return None
-        place = self.state.done[-1]
-        record = collected(self.store.ledger, place)
-        context = self.state.without(record)
-        self.store.note(Undone(place=place))
-        self.state.undo(context, record.recalled)
-        return record
+        return collected(self.store.ledger, self.state.done[-1])
 
     @_whole
     def redo(self) -> Collected | None:

@@ -98,7 +98,10 @@ class WriterLock:
         try:
             self._lock.acquire(timeout=0)
         except filelock.Timeout as error:
-            raise LogError(f"{self._directory} is open in another session; a log has one writer") from error
+            raise LogError(
+                f"{self._directory} is open in another session, and a log has one writer: close that session, or make"
+                f" the change in the process that has it open (lsof {self._directory / FILE_NAME} names it)"
+            ) from error
         except OSError as error:
             raise LogError(f"{self._directory} cannot be locked: {error}") from error
         LOCKS.add(self)

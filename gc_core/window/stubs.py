@@ -19,8 +19,9 @@ from gc_core.providers.contract import TokenCounter
 from gc_core.providers.token_counting import part_tokens
 from gc_core.relevance.name_scan import LONG_LINE, scan
 from gc_core.relevance.named_blocks import named_blocks
-from gc_core.relevance.outcome_lines import outcome_lines
+from gc_core.relevance.outcome_lines import Row, outcome_lines, rows_of
 from gc_core.relevance.profiles import WeighedText, Weighing
+from gc_core.relevance.text_cache import PerText
 from gc_core.relevance.working_set import kept_stretches, without_replaced
 from gc_core.values.escaping import escaped
 from gc_core.values.framing import BLOCK_KINDS, framed, is_framed_result, unframed
@@ -366,6 +367,7 @@ class _Cutter:
         most_ordinary: The most characters of lines without importance to the profile; None: as many as there is room
             for.
         known: The ranges found in texts that were cut before.
+        rows: The rows of texts that are JSON in one line.
 
     """
 
@@ -378,6 +380,7 @@ class _Cutter:
     most_ordinary: int | None = None
     named: AbstractSet[str] = frozenset()
     known: dict[tuple[str, bool], tuple[list[_Kept], WeighedText | None]] = attrs.field(factory=dict, repr=False)
+    rows: PerText[tuple[Row, ...]] = attrs.field(factory=lambda: PerText(rows_of), repr=False)
 
     def cut(self, text: str, scanned: Scan, chars: int) -> str:
         """Return what is kept, in at most this many characters: the highest weight for its length first."""
@@ -397,7 +400,7 @@ class _Cutter:
         chosen += [_Kept(start, end, 0.0) for start, end in blocks]
         spent += taken
         if self.ends:
-            chosen += _ends(text, room - spent - 2 * len(self.gap))
+            chosen += _ends(text, self.rows[text], room - spent - 2 * len(self.gap))
         return _joined(text, sorted(chosen, key=lambda kept: (kept.start, kept.end)), self.gap)
 
     def _wanted(self, text: str, scanned: Scan) -> tuple[list[_Kept], WeighedText | None]:
@@ -407,7 +410,7 @@ class _Cutter:
         """
         key = text, self.edges
         if key not in self.known:
-            wanted = [*_carriers(scanned, self.shown), *_outcome_ranges(text), *(_edges(text) if self.edges else ())]
+            wanted = [*_carriers(scanned, self.shown), *_outcome_ranges(text), *self._edges(text)]
             weighed = None
             if self.weighing is not None and self.item is not None:
                 weighed = self.weighing.of(text, scanned, self.item.kind, self.item.name)
@@ -415,6 +418,9 @@ class _Cutter:
             wanted.sort(key=lambda kept: kept.score / (kept.end - kept.start + len(self.gap)), reverse=True)
             self.known[key] = wanted, weighed
         return self.known[key]
+
+    def _edges(self, text: str) -> list[_Kept]:
+        return _edges(text, self.rows[text]) if self.edges else []
 
     def _outcomes(self, wanted: Iterable[_Kept], most: int) -> tuple[list[_Kept], int]:
         """Return lines on failures, then on outcomes, the last first because it says how the run ended."""
@@ -491,17 +497,28 @@ def _weighed(wanted: Iterable[_Kept], weighed: WeighedText) -> list[_Kept]:
     return [*outcomes, *(_Kept(*line, found[line] * weight, weight > 1) for line, weight in weights.items())]
 
 
-def _ends(text: str, chars: int) -> list[_Kept]:
-    """Return head and tail, half of the characters each, in whole lines if a line break is near."""
+def _ends(text: str, rows: Sequence[Row], chars: int) -> list[_Kept]:
+    """Return head and tail, half of the characters each: in whole rows, and in whole lines if a line break is near."""
     half = chars // 2
     if half <= 0:
         return []
     head, tail = min(half, len(text)), max(0, len(text) - half)
+    if rows:
+        return _whole_rows(text, rows, head, tail)
     broken = text.rfind("\n", half // 2, head), text.find("\n", tail, tail + half // 2)
     return [
         _Kept(0, broken[0] if broken[0] >= 0 else head, 0.0),
         _Kept(broken[1] + 1 if broken[1] >= 0 else tail, len(text), 0.0),
     ]
+
+
+def _whole_rows(text: str, rows: Sequence[Row], head: int, tail: int, score: float = 0.0) -> list[_Kept]:
+    """Return the text up to ``head`` and from ``tail``; if that is among the rows, up to and from a whole one."""
+    if rows and rows[0][0] < head < rows[-1][1]:
+        head = max((end for _, end in rows if end <= head), default=head)
+    if rows and rows[0][0] < tail < rows[-1][1]:
+        tail = min((start for start, _ in rows if start >= tail), default=tail)
+    return [_Kept(0, head, score), _Kept(tail, len(text), score)]
 
 
 def _carriers(scanned: Scan, shown: AbstractSet[str]) -> Iterator[_Kept]:
@@ -522,12 +539,12 @@ def _outcome_ranges(text: str) -> list[_Kept]:
     ]
 
 
-def _edges(text: str) -> list[_Kept]:
+def _edges(text: str, rows: Sequence[Row]) -> list[_Kept]:
     """Return first and last line of a user's text: the request is often before or after what was pasted."""
     first = text.find("\n")
-    last = text.rfind("\n") + 1
-    head = _Kept(0, min(LONG_LINE, len(text) if first < 0 else first), _EDGE_SCORE)
-    return [head, _Kept(max(last, len(text) - LONG_LINE), len(text), _EDGE_SCORE)]
+    head = min(LONG_LINE, len(text) if first < 0 else first)
+    tail = max(text.rfind("\n") + 1, len(text) - LONG_LINE)
+    return _whole_rows(text, rows, head, tail, _EDGE_SCORE)
 
 
 def _joined(text: str, chosen: Iterable[_Kept], gap: str) -> str:

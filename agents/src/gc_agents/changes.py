@@ -68,8 +68,11 @@ def last_in_force(entries: tuple[HistoryEntry, ...]) -> HistoryEntry | None:
 
 def told_entry(entry: HistoryEntry) -> str:
     """Return what was done to the window, with its time, as one line."""
-    time = dt.datetime.fromtimestamp(entry.time, tz=dt.UTC).isoformat(timespec="seconds")
-    return f"{time} {entry.what} {entry.text}{' (undone)' * (entry.is_collection and not entry.in_force)}"
+    return f"{_when(entry)} {entry.text}{' (undone)' * (entry.is_collection and not entry.in_force)}"
+
+
+def _when(entry: HistoryEntry) -> str:
+    return f"{dt.datetime.fromtimestamp(entry.time, tz=dt.UTC).isoformat(timespec='seconds')} {entry.what}"
 
 
 def _unpinned(session: GCSession, item: str) -> str:
@@ -84,13 +87,16 @@ def _undone(session: GCSession) -> str:
     entry = last_in_force(session.history())
     if entry is None:
         raise SourceError(NOTHING_TO_UNDO)
-    before = {item.id: item.form for item in session.items()}
-    session.undo()
-    total, usable = session.port.estimate(session.budget.total), session.config.usable
-    if total > usable:
-        session.redo()
-        text = f"with what would come back the window would have {total:,} tokens of at most {usable:,}"
+    tokens, usable = session.port.estimate_undone(), session.config.usable
+    before = session.port.estimate(session.budget.total)
+    if tokens is None:
+        raise SourceError(NOTHING_TO_UNDO)
+    if tokens > max(before, usable):
+        text = f"with what would come back the window would have {tokens:,} tokens of at most {usable:,}"
         raise SourceError(f"{text}; recall single items instead")
-    came = [item.id for item in session.items() if before.get(item.id) is not item.form]
+    forms = {item.id: item.form for item in session.items()}
+    session.undo()
+    came = [item.id for item in session.items() if forms.get(item.id) is not item.form]
     named = ", ".join(came[:_SHOWN]) + ", …" * bool(came[_SHOWN:])
-    return f"undone: {told_entry(entry)}; {len(came)} items came back ({named}); {total:,} of {usable:,} tokens now"
+    # Without the entry's sizes: the ledger has them in gc-core's own count.
+    return f"undone: {_when(entry)}; {len(came)} items came back ({named}); {tokens:,} of {usable:,} tokens now"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -10,6 +10,7 @@ import attrs
 from gc_core import ContextOverflowError, GCConfig, GCError, GCSession, Request, compact
 from gc_core.errors import MessageError
 from gc_core.providers import format_named
+from gc_core.providers.fields import FieldError
 from gc_gateway.bodies import parsed
 from gc_gateway.dialects import CHAT, DIALECTS, Content
 from gc_gateway.errors import RequestError
@@ -80,7 +81,7 @@ class CollectService:
         except ContextOverflowError as error:
             raise RequestError(_TOO_LARGE, str(error), "budget") from error
         except MessageError as error:
-            raise RequestError(_BAD, str(error), "messages") from error
+            raise _wrong_message(asked, error) from error
         except GCError as error:
             raise RequestError(_BROKEN, str(error)) from error
         line.dialect, line.tokens_after = asked.format, request.tokens
@@ -164,24 +165,45 @@ def _system(dialect: str, system: object) -> list[Any] | None:
     if dialect == CHAT.format:
         raise RequestError(_BAD, "the system text of this dialect is one of the messages", "system")
     blocks = [{"type": "text", "text": system}] if isinstance(system, str) else system
-    if not isinstance(blocks, list) or not all(isinstance(block, dict) and _is_text(block) for block in blocks):
+    if not isinstance(blocks, list):
         raise _wrong("system", system, "expected a text, or a list of blocks with a text each")
+    _check_each("system", blocks, _is_text, "expected a block with a text")
     return blocks
 
 
-def _is_text(block: Mapping[str, Any]) -> bool:
-    return isinstance(block.get("text"), str)
+def _is_text(block: object) -> bool:
+    return isinstance(block, dict) and isinstance(block.get("text"), str)
 
 
 def _tools(dialect: str, given: Mapping[str, Any]) -> list[Any]:
     tools = _objects(given, "tools")
     provider = format_named(dialect)
-    try:
-        for schema in provider.declarations(tools):
-            provider.schema_name(schema)
-    except (MessageError, TypeError) as error:
-        raise RequestError(_BAD, str(error), "tools") from error
+    for place, tool in enumerate(tools):
+        try:
+            for schema in provider.declarations([tool]):
+                provider.schema_name(schema)
+        except (MessageError, TypeError) as error:
+            raise _wrong_at("tools", place, error) from error
     return tools
+
+
+def _wrong_message(asked: Asked, error: MessageError) -> RequestError:
+    """Return the refusal of a list, naming the message that cannot be read. It is sought only after an error."""
+    provider = format_named(asked.format)
+    for place, message in enumerate(asked.content.messages):
+        try:
+            provider.role(message)
+            provider.read(message)
+        except MessageError as wrong:
+            return _wrong_at("messages", place, wrong)
+    return RequestError(_BAD, str(error), "messages")
+
+
+def _wrong_at(field: str, place: int, error: Exception) -> RequestError:
+    """Return the refusal of an element of a list, naming its place and, where the error says it, its own field."""
+    said = str(error).removeprefix("message.").removeprefix("tool.")
+    between = "." if isinstance(error, FieldError) else ": "
+    return RequestError(_BAD, f"{field}[{place}]{between}{said}", field)
 
 
 def _text(given: Mapping[str, Any], field: str) -> str:
@@ -193,10 +215,18 @@ def _text(given: Mapping[str, Any], field: str) -> str:
 
 def _objects(given: Mapping[str, Any], field: str) -> list[Any]:
     value = given.get(field)
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+    if not isinstance(value, list):
         raise _wrong(field, value, "expected a list of objects")
+    _check_each(field, value, lambda each: isinstance(each, dict), "expected an object")
     return value
 
 
-def _wrong(field: str, value: object, expected: str) -> RequestError:
-    return RequestError(_BAD, f"{field} = {repr(value)[:_LONGEST_NAME]}: {expected}", field)
+def _check_each(field: str, values: list[Any], is_right: Callable[[object], bool], expected: str) -> None:
+    """Raise RequestError for the first value that is wrong, naming its place."""
+    for place, value in enumerate(values):
+        if not is_right(value):
+            raise _wrong(field, value, expected, place=f"[{place}]")
+
+
+def _wrong(field: str, value: object, expected: str, *, place: str = "") -> RequestError:
+    return RequestError(_BAD, f"{field}{place} = {repr(value)[:_LONGEST_NAME]}: {expected}", field)

@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from types import FrameType
 
 import uvicorn
 
@@ -32,6 +33,18 @@ class _Server(uvicorn.Server):
         """Stop."""
         self._gateway.page.end()
         await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """
+        Stop as soon as open requests are answered; at a second signal, end them at once.
+
+        uvicorn takes only a second SIGINT, and then leaves lanes and connections open, whose threads keep the process.
+        """
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
+            return
+        for task in tuple(self.server_state.tasks):
+            task.cancel()
 
 
 def bound(settings: Settings) -> socket.socket:
@@ -67,7 +80,7 @@ def server(gateway: Gateway) -> uvicorn.Server:
 
 def serve(settings: Settings, started: Callable[[str], None]) -> None:
     """
-    Serve until SIGTERM or SIGINT: open requests are answered first, for ten seconds at most.
+    Serve until SIGTERM or SIGINT: open requests are answered first, for ten seconds at most, or until a second signal.
 
     ``started`` gets the base URL once connections are taken. Call it from the main thread. Raises GatewayError where
     it cannot listen, and ConfigError, before it does, where its lanes could not be opened as they are configured.

@@ -29,6 +29,7 @@ from gc_core.providers import PROVIDERS
 from gc_core.session.reader import SessionReader
 from gc_core.session.session import GCSession
 from gc_core.storage.facts import FactStore
+from gc_core.storage.history import HistoryEntry
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.storage.search import Filters, Hit
 from gc_core.storage.search.sessions import DEPTH, search_sessions
@@ -177,7 +178,7 @@ def propose(
     """Propose facts that users stated in a session. Nothing is written but what --accept names."""
     with errors_on_stderr():
         check_directory(session)
-        with GCSession.open_idle(session) as opened:
+        with SessionReader(session) as opened:
             store = FactStore(file)
             proposals = opened.propose(store)
             unknown = sorted(set(accept or ()) - set(range(1, len(proposals) + 1)))
@@ -205,10 +206,10 @@ def undo(
         check_directory(session)
         with GCSession.open_idle(session) as opened:
             for done in range(times):
-                line = _undone(opened)
-                if line is None:
-                    raise SourceError(f"nothing{' more' * bool(done)} to undo: {done} of {times} undone")
-                write(line + "\n")
+                try:
+                    write(_undone(opened) + "\n")
+                except SourceError as error:
+                    raise SourceError(f"{error}; {done} of {times} undone") from error
 
 
 def release(session: Session) -> None:
@@ -368,23 +369,41 @@ def _search(path: Path, query: str, filters: Filters) -> tuple[tuple[Path, Hit],
     return search_sessions(path, query, **filters)
 
 
-def _undone(session: GCSession) -> str | None:
-    """Undo one collection and print it; return None if there is none."""
+def _undone(session: GCSession) -> str:
+    """
+    Undo one collection and return what is printed of it. Raises SourceError, with nothing changed, if there is none or
+    a request would not fit then.
+    """
     entry = next((entry for entry in reversed(session.history()) if entry.in_force), None)
-    if entry is None:
-        return None
-    before = {item.id: item.form for item in session.items()}
+    tokens, before = session.port.estimate_undone(), session.port.estimate(session.budget.total)
+    if entry is None or tokens is None:
+        raise SourceError("nothing to undo")
+    usable = session.config.usable
+    if tokens > max(before, usable):
+        raise SourceError(_too_large(entry, tokens, session))
+    forms = {item.id: item.form for item in session.items()}
     session.undo()
-    came = [item.id for item in session.items() if before.get(item.id) is not item.form]
+    came = [item.id for item in session.items() if forms.get(item.id) is not item.form]
     named = ", ".join(came[:_SHOWN]) + ", …" * bool(came[_SHOWN:])
     back = f"{_many(len(came), 'item')} came back ({named})" if came else "nothing came back"
-    total, usable = session.budget.total, session.config.usable
-    over = (
-        f", {total - usable:,} more than a request may have: ctxgc release lets it be collected"
-        if total > usable
-        else ""
+    return f"undone: {_named(entry)}; {back}: {tokens:,} of {usable:,} tokens now, {before:,} before"
+
+
+def _too_large(entry: HistoryEntry, tokens: int, session: GCSession) -> str:
+    """Return why a collection is not undone, and what to do instead."""
+    usable = session.config.usable
+    removals = () if entry.record is None else entry.record.removals
+    items = [item for removal in removals for item in removal.items][:_SHOWN]
+    return (
+        f"undoing what was {_named(entry)} does not fit: a request would have {tokens:,} tokens, {tokens - usable:,}"
+        f" more than the {usable:,} it may have; read items instead: ctxgc recall {session.directory} {' '.join(items)}"
     )
-    return f"undone: {entry.what} {utc_time(entry.time)}  {entry.text}; {back}; {total:,} tokens now{over}"
+
+
+def _named(entry: HistoryEntry) -> str:
+    """Return what was done and when, without its sizes: the ledger has them in gc-core's own count."""
+    why = "" if entry.record is None or entry.record.reason is None else f" ({entry.record.reason.value})"
+    return f"{entry.what} {utc_time(entry.time)}{why}"
 
 
 def _login() -> str:

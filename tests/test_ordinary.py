@@ -222,8 +222,8 @@ def test_a_chat_fed_back_at_every_call_uses_its_budget_and_never_wears_away(stra
         else:
             assert sum(map(count, after)) >= 2_600
         assert before[0] == after[0]
+        assert len([text for text in map(str, after) if "tokens left out here" in text]) <= 6
     assert cut >= 20
-    assert len([text for text in map(str, after) if "tokens left out here" in text]) <= 3
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -30,25 +30,81 @@ _PASTE_TOKENS = 2_000
 _BLOCK_PART = 8
 """Blocks that must be cut keep at least one part in this many of what fits."""
 
+_LIST_PART = 2
+"""Where nothing can be recalled, what must be cut keeps at least one part in this many of what fits."""
+
 _SLACK = 64
 """Tokens that a cut takes beyond what is missing, so that estimates of a text's length need not be exact."""
 
 
-def run(planner: Planner, view: WindowView, *, fit: int) -> None:
+@attrs.frozen(kw_only=True)
+class Cutting:
+    """
+    Says what the last resort cuts.
+
+    Attributes:
+        whole: Items that stay whole, by id.
+        request: The items of the original request, if they are cut although they are LOCKED.
+        share: Tokens that what is cut keeps together as long as protected content can leave instead.
+
+    """
+
+    whole: frozenset[str] = frozenset()
+    request: tuple[Item, ...] = ()
+    share: int = 0
+
+    @property
+    def rights(self) -> Rights:
+        """The permissions to cut."""
+        return attrs.evolve(_CUT, stub_locked=frozenset(item.id for item in self.request))
+
+    def of(self, view: WindowView) -> list[Item]:
+        """Return what could be cut, largest first: it is the oversized one that keeps the request from fitting."""
+        locked = self.rights.stub_locked
+        items = (item for unit in view.units for item in unit.items if item.id not in self.whole)
+        may = (item for item in items if is_cuttable(item, locked) or is_shortened_block(item))
+        return sorted(may, key=lambda item: item.tokens, reverse=True)
+
+
+IN_SESSION = Cutting()
+"""A session can recall what is cut, so that the newest input is cut before what users said leaves."""
+
+
+def in_list(view: WindowView, fit: int) -> Iterator[Cutting]:
+    """
+    Yield what to cut where nothing can be recalled, each to be tried when the one before did not suffice: at first
+    everything but the newest input, which no reply has seen, at last even the original request.
+    """
+    share = fit // _LIST_PART
+    yield Cutting(whole=frozenset(item.id for unit in view.units[view.final :] for item in unit.items))
+    yield Cutting(share=share)
+    yield Cutting(share=share, request=view.request)
+
+
+def run(planner: Planner, view: WindowView, *, fit: int, cutting: Cutting = IN_SESSION) -> None:
     """
     Offer removals in this order: the first three steps down to the goal, the rest only until ``fit`` tokens are
-    reached. LOCKED and pinned content is never offered; what users laid down is quoted as long as anything is left.
+    reached. LOCKED content, except the request that ``cutting`` names, and pinned content are never offered; what
+    users laid down is quoted as long as anything is left.
     """
     for offers, rights in _to_goal(view):
         _offer(planner, offers, rights, planner.goal.target_tokens)
     planner.settle()
     if not planner.reaches(fit):
-        _cut(planner, [item for item in _newest(view) if _is_oversized(item)], _roomy(planner, fit))
+        _cut_oversized(planner, view, fit, cutting)
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
-    _cut(planner, _newest(view), fit)
+    _cut(planner, cutting.of(view), fit, cutting.rights)
     planner.settle()
     planner.quote_less(fit)
+
+
+def _cut_oversized(planner: Planner, view: WindowView, fit: int, cutting: Cutting) -> None:
+    items = [item for item in cutting.of(view) if _is_oversized(item)]
+    room = _roomy(planner, fit)
+    if cutting.share:
+        room = max(room, planner.total - sum(map(planner.size_of, items)) + cutting.share)
+    _cut(planner, items, room, cutting.rights)
 
 
 def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:
@@ -100,18 +156,12 @@ def _offer(planner: Planner, offers: Iterable[GCRemovalItem], rights: Rights, un
         planner.offer(attrs.evolve(offer, strategy=NAME), rights)
 
 
-def _newest(view: WindowView) -> list[Item]:
-    """Return what could be cut, largest first: it is the oversized one that keeps the request from fitting."""
-    items = (item for unit in view.units for item in unit.items if is_cuttable(item) or is_shortened_block(item))
-    return sorted(items, key=lambda item: item.tokens, reverse=True)
-
-
 def _is_oversized(item: Item) -> bool:
     """Return whether the item may be cut before protected content leaves: of what a user typed only a paste."""
     return item.policy is not GCPolicy.PRESERVABLE or item.tokens > _PASTE_TOKENS
 
 
-def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
+def _cut(planner: Planner, items: Sequence[Item], fit: int, rights: Rights = _CUT) -> None:
     """Cut everything above a common size to that size, the largest that fits."""
     sizes = {item.id: planner.size_of(item) for item in items}
     if planner.reaches(fit) or not sizes:
@@ -123,7 +173,7 @@ def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
             # Of a stub that is cut again, as of any other, the share is one of the original.
             keep = size / (item.tokens if item.form is Form.WHOLE else item.original_tokens)
             removal = GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut")
-            planner.offer(attrs.evolve(removal, strategy=NAME), _CUT)
+            planner.offer(attrs.evolve(removal, strategy=NAME), rights)
 
 
 def equal_cap(sizes: Sequence[int], room: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from gc_core.collector.summarizing import Steps
 from gc_core.errors import ContextOverflowError
 from gc_core.session.collection_runner import CollectionRunner
@@ -94,6 +96,8 @@ class RequestFitter:
     def last_resort(self, fit: int) -> Steps[None]:
         """Remove whatever may go until the request has at most ``fit`` tokens; change nothing if that does not help."""
         goal = self._meter.scheduler.overflow(self._meter.moment())
+        if not self._runtime.context.recalls:  # a list is used up to its budget, whatever target a strategy declares
+            goal = attrs.evolve(goal, target_tokens=fit)
         with bound_collection():
             _log.info("last resort began", tokens=self._meter.moment().tokens, room_tokens=fit)
             collected = yield from self._collections.attempt(goal, fit=fit)

@@ -1,0 +1,91 @@
+"""Plain lists that do not fit: the newest input and the original request are shortened last, and only if they must."""
+
+import pytest
+
+from gc_core import ContextOverflowError, GCConfig, compact
+from gc_core.providers import format_named
+from gc_core.providers.token_counting import counter_for, message_tokens
+from tests.support.checker import complaints
+from tests.support.grids import every_other_pair
+from tests.support.say import answer, call, lines, result, user
+
+STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
+
+
+def tokens_of(messages, form="openai"):
+    counter = counter_for(None, form)
+    return sum(message_tokens(message, format_named(form), counter) for message in messages) + 3
+
+
+# --- the original request ---------------------------------------------------------------------------------------------
+
+
+PASTE = "What is wrong here?\n" + lines(2_000) + "\nAnswer in one sentence."
+OPENINGS = {
+    "one": [user(PASTE)],
+    "the second of two": [user("Hi."), user(PASTE)],
+    "the first of two": [user(PASTE), user("Look at the end first.")],
+    "one with an answer": [user(PASTE), answer("Nothing."), user("Are you sure?")],
+}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "form", "opening"), every_other_pair(STRATEGIES, ["openai", "anthropic"], OPENINGS)
+)
+def test_an_original_request_above_the_budget_is_shortened_when_nothing_else_helps(strategy, form, opening):
+    messages = OPENINGS[opening]
+    kept = compact(messages, 2_000, strategy=strategy, format=form)
+    assert complaints(form, {"messages": kept}) == []
+    assert 1_800 < tokens_of(kept, form) <= 2_000
+    assert len(kept) == len(messages)
+    for message, given in zip(kept, messages, strict=True):
+        if given["content"] != PASTE:
+            assert message == given
+            continue
+        text = message["content"]
+        assert text.startswith("What is wrong here?")
+        assert "Answer in one sentence." in text
+        assert "tokens left out" in text
+
+
+def test_an_original_request_stays_whole_while_anything_else_can_leave():
+    request = user("Fix it.\n" + lines(150))
+    kept = compact([request, *reading(10, lines(30))[1:], user(lines(500))], 2_500)
+    assert kept[0] == request
+    assert tokens_of(kept) <= 2_500
+
+
+def test_a_pinned_original_request_above_the_budget_is_an_overflow():
+    with pytest.raises(ContextOverflowError, match="conversation turn 0"):
+        compact([user(PASTE)], 2_000, config=GCConfig(pinned_turn_indices=(0,)))
+
+
+# --- the newest input ------------------------------------------------------------------------------------------------
+
+
+def reading(turns, newest):
+    """An agent that has read files, whose user said something long in each turn, and now its newest result."""
+    messages = [user("Fix the parser.")]
+    for turn in range(turns):
+        messages += [call((f"c{turn}", "read", {"n": turn})), result(f"c{turn}", lines(30)), answer(f"Done {turn}.")]
+        messages.append(user(f"request {turn}: {lines(20)}"))
+    return [*messages, call(("x", "read", {"n": "x"})), result("x", newest)]
+
+
+@pytest.mark.parametrize("strategy", [None, "none", *STRATEGIES])
+def test_the_newest_result_stays_whole_while_everything_before_it_can_leave_instead(strategy):
+    messages = reading(6, lines(200))
+    budget = tokens_of([messages[0], *messages[-2:]]) + 120  # for the lines on what left
+    kept = compact(messages, budget, strategy=strategy)
+    assert complaints("openai", {"messages": kept}) == []
+    assert kept[0] == messages[0]
+    assert kept[-2:] == messages[-2:]
+    assert tokens_of(kept) <= budget
+
+
+def test_a_newest_result_above_the_budget_keeps_nearly_half_of_it_and_what_users_said_the_rest():
+    messages = reading(12, lines(1_000))
+    kept = compact(messages, 3_000)
+    assert tokens_of(kept[-1:]) > 1_200
+    assert 2_700 < tokens_of(kept) <= 3_000
+    assert messages[-3] in kept

@@ -1,5 +1,7 @@
 """Plain lists that do not fit: the newest input and the original request are shortened last, and only if they must."""
 
+import re
+
 import pytest
 
 from gc_core import ContextOverflowError, GCConfig, compact
@@ -10,6 +12,7 @@ from tests.support.grids import every_other_pair
 from tests.support.say import answer, call, lines, result, user
 
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
+TASK = re.compile(r"The task as it stood: “([^”]*)”")
 
 
 def tokens_of(messages, form="openai"):
@@ -89,3 +92,44 @@ def test_a_newest_result_above_the_budget_keeps_nearly_half_of_it_and_what_users
     assert tokens_of(kept[-1:]) > 1_200
     assert 2_700 < tokens_of(kept) <= 3_000
     assert messages[-3] in kept
+
+
+# --- the task of a chat -----------------------------------------------------------------------------------------------
+
+
+def chat(questions):
+    for place, question in enumerate(questions):
+        yield user(question)
+        yield answer(f"Answer {place}: " + "the ferry goes over the river by the market bridge. " * 8)
+
+
+def state_of(messages):
+    return next(str(message["content"]) for message in messages if "The task as it stood" in str(message))
+
+
+def test_the_task_of_a_chat_is_its_newest_questions_and_a_cut_loses_the_oldest():
+    questions = [f"Question {place}: where is museum number {place}, and when does it open?" for place in range(60)]
+    *messages, _ = chat(questions)
+    kept = compact(messages, 1_500, strategy="gc_progressive")
+    (task,) = TASK.findall(state_of(kept))
+    assert task.endswith(questions[-1])
+    assert questions[-5] in task
+    assert task.startswith("Question 5")
+    assert tokens_of(kept) <= 1_500
+
+
+def test_a_long_newest_question_is_shown_from_its_beginning():
+    *messages, _ = chat([f"Where is museum number {place}?" for place in range(60)])
+    messages[-1] = user("Which of these is the nearest? " + "museum " * 150)
+    (task,) = TASK.findall(state_of(compact(messages, 2_000, strategy="gc_progressive")))
+    assert task.startswith("Which of these is the nearest?")
+
+
+def test_the_task_of_a_session_with_tools_begins_with_the_original_request():
+    messages = [user("Fix the parser in app/main.py.")]
+    for turn in range(30):
+        messages += [call((f"c{turn}", "read", {"n": turn})), result(f"c{turn}", lines(20)), answer(f"Done {turn}.")]
+        messages.append(user(f"Now change part_{turn}.py so that it reads the file {turn} as well."))
+    kept = compact(messages, 2_500, strategy="gc_progressive")
+    (task,) = TASK.findall(state_of(kept))
+    assert task.startswith("Fix the parser in app/main.py.")

@@ -1,14 +1,13 @@
-"""Plain lists that do not fit: the newest input and the original request are shortened last, and only if they must."""
+"""Plain lists that do not fit: the newest input is shortened last, the original request never."""
 
 import re
 
 import pytest
 
-from gc_core import ContextOverflowError, GCConfig, compact
+from gc_core import ContextOverflowError, compact
 from gc_core.providers import format_named
 from gc_core.providers.token_counting import counter_for, message_tokens
 from tests.support.checker import complaints
-from tests.support.grids import every_other_pair
 from tests.support.say import answer, call, lines, result, user
 
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
@@ -24,31 +23,21 @@ def tokens_of(messages, form="openai"):
 
 
 PASTE = "What is wrong here?\n" + lines(2_000) + "\nAnswer in one sentence."
-OPENINGS = {
-    "one": [user(PASTE)],
-    "the second of two": [user("Hi."), user(PASTE)],
-    "the first of two": [user(PASTE), user("Look at the end first.")],
-    "one with an answer": [user(PASTE), answer("Nothing."), user("Are you sure?")],
-}
 
 
 @pytest.mark.parametrize(
-    ("strategy", "form", "opening"), every_other_pair(STRATEGIES, ["openai", "anthropic"], OPENINGS)
+    "messages",
+    [
+        [user(PASTE)],
+        [user("Hi."), user(PASTE)],
+        [user(PASTE), user("Look at the end first.")],
+        [user(PASTE), answer("Nothing."), user("Are you sure?")],
+    ],
 )
-def test_an_original_request_above_the_budget_is_shortened_when_nothing_else_helps(strategy, form, opening):
-    messages = OPENINGS[opening]
-    kept = compact(messages, 2_000, strategy=strategy, format=form)
-    assert complaints(form, {"messages": kept}) == []
-    assert 1_800 < tokens_of(kept, form) <= 2_000
-    assert len(kept) == len(messages)
-    for message, given in zip(kept, messages, strict=True):
-        if given["content"] != PASTE:
-            assert message == given
-            continue
-        text = message["content"]
-        assert text.startswith("What is wrong here?")
-        assert "Answer in one sentence." in text
-        assert "tokens left out" in text
+def test_an_original_request_above_the_budget_is_an_error_that_names_it(messages):
+    """It is LOCKED: what users say before the first reply."""
+    with pytest.raises(ContextOverflowError, match="the original request"):
+        compact(messages, 2_000)
 
 
 def test_an_original_request_stays_whole_while_anything_else_can_leave():
@@ -56,11 +45,6 @@ def test_an_original_request_stays_whole_while_anything_else_can_leave():
     kept = compact([request, *reading(10, lines(30))[1:], user(lines(500))], 2_500)
     assert kept[0] == request
     assert tokens_of(kept) <= 2_500
-
-
-def test_a_pinned_original_request_above_the_budget_is_an_overflow():
-    with pytest.raises(ContextOverflowError, match="conversation turn 0"):
-        compact([user(PASTE)], 2_000, config=GCConfig(pinned_turn_indices=(0,)))
 
 
 # --- the newest input ------------------------------------------------------------------------------------------------

@@ -44,25 +44,17 @@ class Cutting:
 
     Attributes:
         whole: Items that stay whole, by id.
-        request: The items of the original request, if they are cut although they are LOCKED.
         share: Tokens that what is cut keeps together as long as protected content can leave instead.
 
     """
 
     whole: frozenset[str] = frozenset()
-    request: tuple[Item, ...] = ()
     share: int = 0
-
-    @property
-    def rights(self) -> Rights:
-        """The permissions to cut."""
-        return attrs.evolve(_CUT, stub_locked=frozenset(item.id for item in self.request))
 
     def of(self, view: WindowView) -> list[Item]:
         """Return what could be cut, largest first: it is the oversized one that keeps the request from fitting."""
-        locked = self.rights.stub_locked
         items = (item for unit in view.units for item in unit.items if item.id not in self.whole)
-        may = (item for item in items if is_cuttable(item, locked) or is_shortened_block(item))
+        may = (item for item in items if is_cuttable(item) or is_shortened_block(item))
         return sorted(may, key=lambda item: item.tokens, reverse=True)
 
 
@@ -72,20 +64,17 @@ IN_SESSION = Cutting()
 
 def in_list(view: WindowView, fit: int) -> Iterator[Cutting]:
     """
-    Yield what to cut where nothing can be recalled, each to be tried when the one before did not suffice: at first
-    everything but the newest input, which no reply has seen, at last even the original request.
+    Yield what to cut where nothing can be recalled: at first everything but the newest input, which no reply has seen,
+    and where that does not suffice, that too.
     """
-    share = fit // _LIST_PART
     yield Cutting(whole=frozenset(item.id for unit in view.units[view.final :] for item in unit.items))
-    yield Cutting(share=share)
-    yield Cutting(share=share, request=view.request)
+    yield Cutting(share=fit // _LIST_PART)
 
 
 def run(planner: Planner, view: WindowView, *, fit: int, cutting: Cutting = IN_SESSION) -> None:
     """
     Offer removals in this order: the first three steps down to the goal, the rest only until ``fit`` tokens are
-    reached. LOCKED content, except the request that ``cutting`` names, and pinned content are never offered; what
-    users laid down is quoted as long as anything is left.
+    reached. LOCKED and pinned content is never offered; what users laid down is quoted as long as anything is left.
     """
     for offers, rights in _to_goal(view):
         _offer(planner, offers, rights, planner.goal.target_tokens)
@@ -94,7 +83,7 @@ def run(planner: Planner, view: WindowView, *, fit: int, cutting: Cutting = IN_S
         _cut_oversized(planner, view, fit, cutting)
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
-    _cut(planner, cutting.of(view), fit, cutting.rights)
+    _cut(planner, cutting.of(view), fit)
     planner.settle()
     planner.quote_less(fit)
 
@@ -104,7 +93,7 @@ def _cut_oversized(planner: Planner, view: WindowView, fit: int, cutting: Cuttin
     room = _roomy(planner, fit)
     if cutting.share:
         room = max(room, planner.total - sum(map(planner.size_of, items)) + cutting.share)
-    _cut(planner, items, room, cutting.rights)
+    _cut(planner, items, room)
 
 
 def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:
@@ -161,7 +150,7 @@ def _is_oversized(item: Item) -> bool:
     return item.policy is not GCPolicy.PRESERVABLE or item.tokens > _PASTE_TOKENS
 
 
-def _cut(planner: Planner, items: Sequence[Item], fit: int, rights: Rights = _CUT) -> None:
+def _cut(planner: Planner, items: Sequence[Item], fit: int) -> None:
     """Cut everything above a common size to that size, the largest that fits."""
     sizes = {item.id: planner.size_of(item) for item in items}
     if planner.reaches(fit) or not sizes:
@@ -173,7 +162,7 @@ def _cut(planner: Planner, items: Sequence[Item], fit: int, rights: Rights = _CU
             # Of a stub that is cut again, as of any other, the share is one of the original.
             keep = size / (item.tokens if item.form is Form.WHOLE else item.original_tokens)
             removal = GCRemovalItem.stub(item, keep=keep, reason="too large to fit", phase="cut")
-            planner.offer(attrs.evolve(removal, strategy=NAME), rights)
+            planner.offer(attrs.evolve(removal, strategy=NAME), _CUT)
 
 
 def equal_cap(sizes: Sequence[int], room: int) -> int:

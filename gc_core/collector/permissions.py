@@ -20,7 +20,6 @@ class Rights:
         zones: Zones of units that it may drop.
         stub_recent: It may stub items of the newest steps and of the newest exchange.
         stub_any_kind: It may stub items that are not EPHEMERAL (but not LOCKED or pinned ones).
-        stub_locked: LOCKED items that it may stub all the same, by id: an original request that fits in no other way.
         preservable_above: PRESERVABLE units only when all of them could bring the request below this many tokens.
         preservable_to: They are summarised only while the request has at least this many; dropped only while it has at
             least ``preservable_above``.
@@ -32,7 +31,6 @@ class Rights:
     zones: frozenset[Zone]
     stub_recent: bool = False
     stub_any_kind: bool = False
-    stub_locked: frozenset[str] = frozenset()
     preservable_above: int = 0
     preservable_to: int = 0
     whole: bool = False

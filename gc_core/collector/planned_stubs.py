@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import cached_property
 
 from gc_core.collector.permissions import Rights
@@ -126,7 +125,7 @@ class Stubs:
         if item.pinned or unit.pinned:
             return f"item {item.id} is pinned"
         if rights.stub_any_kind:
-            may = is_cuttable(item, rights.stub_locked) or is_shortened_block(item)
+            may = is_cuttable(item) or is_shortened_block(item)
         else:
             may = is_stubbable(item) or is_condensed(item)
         if not may:
@@ -271,10 +270,9 @@ def _new_text(stub: StubText) -> NewText:
     return NewText(text=stub.text, tokens=stub.tokens, reference=stub.reference, scan=scan(stub.text))
 
 
-def is_cuttable(item: Item, locked: Collection[str] = ()) -> bool:
+def is_cuttable(item: Item) -> bool:
     """
     Return whether the last resort could cut the item: text, calls and results that are not pinned,
-    LOCKED or fixed. Of the LOCKED ones it may cut those in ``locked``, by id.
+    LOCKED or fixed.
     """
-    free = item.policy is not GCPolicy.LOCKED or item.id in locked
-    return item.kind in _CUTTABLE and free and not (item.pinned or item.fixed)
+    return item.kind in _CUTTABLE and not (item.pinned or item.fixed) and item.policy is not GCPolicy.LOCKED

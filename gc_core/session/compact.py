@@ -45,9 +45,9 @@ def compact(
     used if there is that much content.
 
     The final user message or tool results are what the model has to answer. They stay as they are while they fit,
-    whatever else has to leave; otherwise they are shortened to their beginning and end. So is the original request
-    when nothing else makes the list fit. Open calls keep waiting. Nothing can be recalled afterwards, so notices carry
-    no ids; a session keeps everything.
+    whatever else has to leave; otherwise they are shortened to their beginning and end. The original request, which
+    is what users said before the first reply, is never shortened. Open calls keep waiting. Nothing can be recalled
+    afterwards, so notices carry no ids; a session keeps everything.
 
     Raises ContextOverflowError when what may not be removed is larger than the budget, MessageError for a malformed
     message, ConfigError for a wrong budget, strategy, format or ``config``.

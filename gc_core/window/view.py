@@ -19,7 +19,7 @@ from gc_core.relevance.working_set import WorkingSet
 from gc_core.values.items import Item, ItemKind, Turn, Unit, number_of
 from gc_core.values.policy import GCPolicy
 from gc_core.values.results import ColdText
-from gc_core.values.sources import CONVERSATION, ENRICHMENT, TASK_STATE
+from gc_core.values.sources import ENRICHMENT, TASK_STATE
 from gc_core.window.caps import Caps
 from gc_core.window.context import Context
 from gc_core.window.repeats import repeated_units
@@ -54,7 +54,6 @@ NAMED_STEPS = 30
 """Steps for which a name counts as recently used."""
 
 _STAND_INS = frozenset({ItemKind.TRACE, ItemKind.SUMMARY})
-_GIVEN_BY_USER = frozenset({ItemKind.USER_TEXT, ItemKind.ATTACHMENT})
 _BLOCKS = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
 _GIVEN = frozenset({ENRICHMENT.name, TASK_STATE.name})
 """Sources of named content from the host, which follows other rules than messages."""
@@ -291,12 +290,6 @@ class WindowView:
         open_since = steps[-1] + 1 if max(said) > steps[-1] and not self.units[steps[-1]].pending else steps[-1]
         return min(open_since, *said)
 
-    @property
-    def request(self) -> tuple[Item, ...]:
-        """The user's words and attachments in the original request."""
-        held = [item for unit in self.units for item in unit.items if _is_held_by_user(item)]
-        return tuple(item for item in held if item.turn == held[0].turn)
-
     # -- inside --------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -486,12 +479,6 @@ def beyond(units: Iterable[Unit], most: int) -> Iterator[Unit]:
 def is_account(unit: Unit) -> bool:
     """Return whether the unit covers what left: a summary, also of an agent's own compaction."""
     return unit.is_summary or is_compaction(unit.items[0].text)
-
-
-def _is_held_by_user(item: Item) -> bool:
-    """Return whether a user gave the item and it is LOCKED, other than for the provider's sake."""
-    given = item.kind in _GIVEN_BY_USER and item.source == CONVERSATION.name and not item.synthetic
-    return given and item.policy is GCPolicy.LOCKED and not item.required
 
 
 def _is_said(unit: Unit) -> bool:

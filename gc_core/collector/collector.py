@@ -193,15 +193,25 @@ class Collector:
             self._ask_all(planner, asked)
             yield from self._answered(planner, asked)
         all_failed = bool(self.strategies) and len(asked.failures) == len(self.strategies) and not asked.goal.is_young
+        if asked.fit is not None and not context.recalls:
+            return self._fitted_list(context, asked, vetoed, asked.fit)
         if asked.fit is not None or (all_failed and not planner.met):
             last_resort.run(planner, asked.view, fit=context.budget.total if asked.fit is None else asked.fit)
             return planner
-        if asked.fit is None:
-            _offer_expired(planner, asked)
-            self._offer_giving_way(planner, asked)
+        _offer_expired(planner, asked)
+        self._offer_giving_way(planner, asked)
         if planner.renew(self.renewed) and not planner.met:
             self._ask_all(planner, asked)  # next to a trace, units too small to leave may leave
             yield from self._answered(planner, asked)
+        return planner
+
+    def _fitted_list(self, context: Context, asked: _Asked, vetoed: Collection[GCRemovalItem], fit: int) -> Planner:
+        """Return the plan of the last resort that cuts least of what a model has to read, or the last one tried."""
+        for cutting in last_resort.in_list(asked.view, fit):
+            planner = self._planner(context, asked, vetoed)
+            last_resort.run(planner, asked.view, fit=fit, cutting=cutting)
+            if planner.reaches(fit):
+                break
         return planner
 
     def _offer_giving_way(self, planner: Planner, asked: _Asked) -> None:

@@ -30,11 +30,48 @@ _PASTE_TOKENS = 2_000
 _BLOCK_PART = 8
 """Blocks that must be cut keep at least one part in this many of what fits."""
 
+_LIST_PART = 2
+"""Where nothing can be recalled, what must be cut keeps at least one part in this many of what fits."""
+
 _SLACK = 64
 """Tokens that a cut takes beyond what is missing, so that estimates of a text's length need not be exact."""
 
 
-def run(planner: Planner, view: WindowView, *, fit: int) -> None:
+@attrs.frozen(kw_only=True)
+class Cutting:
+    """
+    Says what the last resort cuts.
+
+    Attributes:
+        whole: Items that stay whole, by id.
+        share: Tokens that what is cut keeps together as long as protected content can leave instead.
+
+    """
+
+    whole: frozenset[str] = frozenset()
+    share: int = 0
+
+    def of(self, view: WindowView) -> list[Item]:
+        """Return what could be cut, largest first: it is the oversized one that keeps the request from fitting."""
+        items = (item for unit in view.units for item in unit.items if item.id not in self.whole)
+        may = (item for item in items if is_cuttable(item) or is_shortened_block(item))
+        return sorted(may, key=lambda item: item.tokens, reverse=True)
+
+
+IN_SESSION = Cutting()
+"""A session can recall what is cut, so that the newest input is cut before what users said leaves."""
+
+
+def in_list(view: WindowView, fit: int) -> Iterator[Cutting]:
+    """
+    Yield what to cut where nothing can be recalled: at first everything but the newest input, which no reply has seen,
+    and where that does not suffice, that too.
+    """
+    yield Cutting(whole=frozenset(item.id for unit in view.units[view.final :] for item in unit.items))
+    yield Cutting(share=fit // _LIST_PART)
+
+
+def run(planner: Planner, view: WindowView, *, fit: int, cutting: Cutting = IN_SESSION) -> None:
     """
     Offer removals in this order: the first three steps down to the goal, the rest only until ``fit`` tokens are
     reached. LOCKED and pinned content is never offered; what users laid down is quoted as long as anything is left.
@@ -43,12 +80,20 @@ def run(planner: Planner, view: WindowView, *, fit: int) -> None:
         _offer(planner, offers, rights, planner.goal.target_tokens)
     planner.settle()
     if not planner.reaches(fit):
-        _cut(planner, [item for item in _newest(view) if _is_oversized(item)], _roomy(planner, fit))
+        _cut_oversized(planner, view, fit, cutting)
     _offer(planner, _drops(view, Zone.PRESERVABLE, "kept until nothing else could go"), _PRESERVABLE, fit)
     _offer(planner, _drops(view, Zone.RESERVE, "recent, but nothing else was left"), _RESERVE, fit)
-    _cut(planner, _newest(view), fit)
+    _cut(planner, cutting.of(view), fit)
     planner.settle()
     planner.quote_less(fit)
+
+
+def _cut_oversized(planner: Planner, view: WindowView, fit: int, cutting: Cutting) -> None:
+    items = [item for item in cutting.of(view) if _is_oversized(item)]
+    room = _roomy(planner, fit)
+    if cutting.share:
+        room = max(room, planner.total - sum(map(planner.size_of, items)) + cutting.share)
+    _cut(planner, items, room)
 
 
 def shorten_blocks(planner: Planner, view: WindowView, *, fit: int) -> None:
@@ -98,12 +143,6 @@ def _offer(planner: Planner, offers: Iterable[GCRemovalItem], rights: Rights, un
         if planner.reaches(until):
             return
         planner.offer(attrs.evolve(offer, strategy=NAME), rights)
-
-
-def _newest(view: WindowView) -> list[Item]:
-    """Return what could be cut, largest first: it is the oversized one that keeps the request from fitting."""
-    items = (item for unit in view.units for item in unit.items if is_cuttable(item) or is_shortened_block(item))
-    return sorted(items, key=lambda item: item.tokens, reverse=True)
 
 
 def _is_oversized(item: Item) -> bool:

@@ -50,6 +50,16 @@ class Objective:
         """The objective in words; "" before there is one."""
         return self.given or "\n".join(filter(None, (self.request, *self.later)))
 
+    def newest(self, chars: int) -> str:
+        """
+        Return the host's objective, or else the user's newest messages that set a task: as many as have at most this
+        many characters together, and at least one.
+        """
+        messages = [self.given] if self.given else [*filter(None, (self.request, *self.later))]
+        while sum(map(len, messages)) > chars and len(messages) > 1:
+            del messages[0]
+        return "\n".join(messages)
+
     def set_to(self, text: str) -> Objective:
         """Return the objective set by the host; "" returns to the user's words."""
         if text == self.given:

@@ -44,10 +44,10 @@ def compact(
     notices, summaries and shortened messages, and nothing that fits is lost. At least nine tenths of the budget are
     used if there is that much content.
 
-    The final user message or tool results are what the model has to answer. They stay as they are while they fit;
-    otherwise they are shortened to their beginning and end, unless the message is the original request, which is never
-    shortened. Open calls keep waiting. Nothing can be recalled afterwards, so notices carry no ids; a session keeps
-    everything.
+    The final user message or tool results are what the model has to answer. They stay as they are while they fit,
+    whatever else has to leave; otherwise they are shortened to their beginning and end. The original request, which
+    is what users said before the first reply, is never shortened. Open calls keep waiting. Nothing can be recalled
+    afterwards, so notices carry no ids; a session keeps everything.
 
     Raises ContextOverflowError when what may not be removed is larger than the budget, MessageError for a malformed
     message, ConfigError for a wrong budget, strategy, format or ``config``.

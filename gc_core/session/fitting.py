@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from gc_core.collector.summarizing import Steps
 from gc_core.errors import ContextOverflowError
 from gc_core.session.collection_runner import CollectionRunner
@@ -9,8 +11,13 @@ from gc_core.session.provider_state import ProviderState
 from gc_core.session.runtime import Runtime
 from gc_core.session.task_memory import TaskMemory
 from gc_core.session.window_meter import WindowMeter
+from gc_core.values.items import Item, ItemKind
 from gc_core.values.loggers import bound_collection, logger
+from gc_core.values.policy import GCPolicy
+from gc_core.values.sources import CONVERSATION
 from gc_core.window.stubs import is_shortened_block
+
+_GIVEN_BY_USER = frozenset({ItemKind.USER_TEXT, ItemKind.ATTACHMENT})
 
 _log = logger("gc_core.session")
 
@@ -94,6 +101,8 @@ class RequestFitter:
     def last_resort(self, fit: int) -> Steps[None]:
         """Remove whatever may go until the request has at most ``fit`` tokens; change nothing if that does not help."""
         goal = self._meter.scheduler.overflow(self._meter.moment())
+        if not self._runtime.context.recalls:  # a list is used up to its budget, whatever target a strategy declares
+            goal = attrs.evolve(goal, target_tokens=fit)
         with bound_collection():
             _log.info("last resort began", tokens=self._meter.moment().tokens, room_tokens=fit)
             collected = yield from self._collections.attempt(goal, fit=fit)
@@ -106,8 +115,12 @@ class RequestFitter:
 
     def overflow(self) -> ContextOverflowError:
         """Return the error that names the owners of the tokens."""
-        back = sum(item.tokens for item in self._runtime.context.items() if item.id in self._runtime.state.undone)
-        hint = f"; {back:,} tokens that undo or restore brought back are pinned until release()" if back else ""
+        items = tuple(self._runtime.context.items())
+        asked = sum(item.tokens for item in items if _is_request(item))
+        hint = f"; {asked:,} tokens are the original request, which is never shortened" if asked else ""
+        back = sum(item.tokens for item in items if item.id in self._runtime.state.undone)
+        if back:
+            hint += f"; {back:,} tokens that undo or restore brought back are pinned until release()"
         needed = self._meter.moment().taken
         _log.warning("request does not fit", tokens=needed, usable_tokens=self._runtime.config.usable)
         return ContextOverflowError(limit=self._runtime.config.usable, needed=needed, owners=self.owners(), hint=hint)
@@ -122,3 +135,7 @@ class RequestFitter:
                 owners[owner] = owners.get(owner, 0) + child.tokens
         leased = {f"lease {name!r}": tokens for name, tokens in self._meter.leased.items()}
         return {owner: tokens for owner, tokens in owners.items() if tokens} | leased
+
+
+def _is_request(item: Item) -> bool:
+    return item.kind in _GIVEN_BY_USER and item.source == CONVERSATION.name and item.policy is GCPolicy.LOCKED

@@ -151,11 +151,18 @@ class TaskMemory:
         return expected
 
     def _written(self) -> StateText:
-        """Return the state's text as it would be given now; a list that nothing can be recalled from has no ids."""
-        from gc_core.task.rendering import state_text
+        """
+        Return the state's text as it would be given now; a list that nothing can be recalled from has no ids.
+
+        Without tools every question is a task of its own, so the task is what was asked last.
+        """
+        from gc_core.task.rendering import TEXT_CHARS, state_text
 
         room = self._state_tokens - self._tokens_of(_block("")) - SEAM
-        state = state_text(self.reader.look(), max(0, room), self._runtime.counter.count)
+        known = self.reader.look()
+        if not self._runtime.context.cursor.has_tools:
+            known = attrs.evolve(known, objective=self._runtime.state.objective.newest(TEXT_CHARS))
+        state = state_text(known, max(0, room), self._runtime.counter.count)
         if self._runtime.context.recalls:
             return state
         return attrs.evolve(state, text=without_references(state.text))

@@ -70,7 +70,9 @@ _HEADS: Final = {
     ENTITIES: "Touched:",
     CHANGED: "Changed, by folder, each with the call that did so:",
 }
-_TEXT_CHARS = 600
+TEXT_CHARS: Final = 600
+"""The characters shown of a text; its end is left out."""
+
 _REASON_CHARS = 160
 _SHORT_CHARS = 120
 """Statements of users up to this length are meant to be remembered; longer sentences are about the matter at hand."""
@@ -335,7 +337,7 @@ def _newest(entry: Constraint | Decision) -> int:
     return number_of(entry.last or entry.item)
 
 
-def _short(text: str, most: int = _TEXT_CHARS) -> str:
+def _short(text: str, most: int = TEXT_CHARS) -> str:
     if len(text) > most:
         cut = text.rfind(" ", most // 2, most)
         text = f"{text[: cut if cut > 0 else most]} ..."

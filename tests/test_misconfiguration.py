@@ -172,6 +172,8 @@ def test_no_strategy_at_all_is_refused():
         GCSession(strategy=[])
 
 
+HOW_TO_MAKE_ONE = "load_config(path) reads a TOML file, load_config(**values) takes a dict's values"
+
 NO_CONFIGURATIONS = [
     {"context_limit": 8_000},
     "gc.toml",
@@ -187,7 +189,7 @@ NO_CONFIGURATIONS = [
 def test_something_that_is_not_a_configuration_is_refused_with_how_to_make_one(config, tmp_path):
     with GCSession(GCConfig(), directory=tmp_path / "s") as session:
         session.append(user("Do it."))
-    expected = re.escape(f"config = {config!r:.200}: expected a GCConfig; load_config(path) reads")
+    expected = re.escape(f"config = {config!r:.200}: expected a GCConfig; {HOW_TO_MAKE_ONE}")
     for give in (
         lambda: GCSession(config),
         lambda: GCSession.open(tmp_path / "s", config),
@@ -199,9 +201,15 @@ def test_something_that_is_not_a_configuration_is_refused_with_how_to_make_one(c
 
 @pytest.mark.parametrize("path", [{"strategy": "none"}, 5, GCConfig(), ["gc.toml"], b"gc.toml"], ids=repr)
 def test_something_that_is_not_a_path_is_refused_with_how_to_make_a_configuration(path):
-    expected = re.escape(f"path = {path!r:.200}: expected the path of a TOML file; load_config(path) reads")
+    expected = re.escape(f"path = {path!r:.200}: expected the path of a TOML file; {HOW_TO_MAKE_ONE}")
     with pytest.raises(ConfigError, match=expected):
         load_config(path)
+
+
+def test_what_is_advised_for_a_dict_names_the_nearest_key():
+    values = {"strategy": "none", "treshold_percent": 80}
+    with pytest.raises(ConfigError, match=r"unknown key 'treshold_percent' = 80; did you mean threshold_percent\?"):
+        load_config(**values)
 
 
 def test_a_path_that_no_file_can_have_is_named():

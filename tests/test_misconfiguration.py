@@ -136,7 +136,9 @@ def test_options_of_one_strategy_in_two_tables_are_refused():
         ({"summarizer": "lm"}, "no summarizer 'lm'; .*; did you mean llm?"),
         ({"summarizer": "non"}, "no summarizer 'non'; .*; did you mean none?"),
         ({"strategy": "gc_trunc"}, "no strategy 'gc_trunc'; .*; did you mean gc_truncate?"),
-        ({"strategy": "GC_Budget"}, "no strategy 'GC_Budget'; .*; did you mean budget?"),
+        ({"strategy": "GC_Budget"}, "no strategy 'GC_Budget'; .*; did you mean gc_budget?"),
+        ({"strategy": "trunkate"}, "no strategy 'trunkate'; .*; did you mean gc_truncate?"),
+        ({"summarizer": "gc_lm"}, "no summarizer 'gc_lm'; .*; did you mean llm?"),
         ({"strategies": {"gc_budget": {"kep": 0.5}}}, "strategy 'gc_budget' has no option 'kep'; .*did you mean keep?"),
         ({"provider_edits": {"compact_percnt": 50}}, "provider_edits.compact_percnt = 50: .*did you mean compact_perc"),
     ],
@@ -149,6 +151,25 @@ def test_an_unknown_name_is_an_error_without_a_directory_too_and_has_the_nearest
 def test_a_name_that_is_like_none_gets_no_suggestion():
     with pytest.raises(ConfigError, match=r"no strategy 'xylophone'; installed: .*\]$"):
         GCSession(GCConfig(strategy="xylophone"))
+
+
+@pytest.mark.parametrize("values", [{}, {"strategies": {"gc_budget": {}}}, {"summarizers": {"mine": {}}}], ids=repr)
+def test_plugins_that_were_made_without_discovery_say_so_when_a_name_is_unknown(values):
+    expected = re.escape("; these plugins were made without discovery: Plugins.discover() finds the installed ones")
+    with pytest.raises(ConfigError, match=expected):
+        GCSession(GCConfig(**values), plugins=Plugins())
+
+
+def test_a_name_like_one_that_was_registered_by_hand_is_a_misspelling_and_no_lack_of_discovery():
+    class Own:
+        @gc.hookimpl
+        def gc_register_strategies(self, register):
+            register("gc_fussy", Fussy)
+
+    plugins = Plugins()
+    plugins.register(Own())
+    with pytest.raises(ConfigError, match=r"no strategy 'fusy'; .*\]; did you mean gc_fussy\?$"):
+        GCSession(GCConfig(strategy="fusy"), plugins=plugins)
 
 
 def test_options_of_a_strategy_not_in_use_are_not_an_error():

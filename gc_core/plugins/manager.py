@@ -58,6 +58,7 @@ class Plugins:
 
     def __init__(self) -> None:
         self._faults = Faults()
+        self._discovered = False
         self.failures: list[PluginFailure] = self._faults.failures
         self._distributions: dict[str, str] = {}
         self._strategies = Registry("strategy", "collect")
@@ -95,6 +96,7 @@ class Plugins:
         entry point. Hooks are called in the order of these names.
         """
         plugins = cls()
+        plugins._discovered = True
         for name in listed("blocked", blocked, "plugins' names", kinds=str, error=ConfigError):
             plugins.manager.set_blocked(name)
         for entry in reversed(installed_entries()):  # pluggy calls the newest first
@@ -155,7 +157,7 @@ class Plugins:
         Raise ConfigError for options of strategies, in use or not, that are wrong: of an unknown strategy, of one
         strategy in two tables, or options that the strategy does not have or refuses.
         """
-        self._strategies.check_tables("strategies", options)
+        self._strategies.check_tables("strategies", options, self._undiscovered)
         for name, own in options.items():
             self.strategy(name, own)
 
@@ -164,7 +166,7 @@ class Plugins:
         Raise ConfigError for options of summarizers, in use or not, that are wrong, as far as the names show: values
         are checked when a summarizer is created, because only then what it needs has to be installed.
         """
-        self._summarizers.check_tables("summarizers", options)
+        self._summarizers.check_tables("summarizers", options, self._undiscovered)
 
     def strategies(self) -> tuple[StrategyInfo, ...]:
         """Return the installed strategies, by name."""
@@ -403,8 +405,14 @@ class Plugins:
     def _unknown(self, offers: Registry | ProfileOffers, name: str, *also: str) -> str:
         """Return the error about an unknown name: what is installed, what failed to load, and what may be meant."""
         known = [*offers.names, *also]
-        meant = offers.meant(name, *also)
+        meant = offers.meant(name, *also) or self._undiscovered
         return f"no {offers.what} {name!r}; installed: {known}, failed to load: {self._not_loaded}{meant}"
+
+    @property
+    def _undiscovered(self) -> str:
+        """What an error about an unknown name ends with if the installed plugins were not looked for."""
+        made = "these plugins were made without discovery: Plugins.discover() finds the installed ones"
+        return "" if self._discovered else f"; {made}"
 
     @property
     def _not_loaded(self) -> list[str]:

@@ -119,23 +119,24 @@ class Registry:
 
     def meant(self, name: str, *also: str) -> str:
         """
-        Return a suggestion for an unknown name, as an addition to an error: a similar name, of an offer or among
+        Return a suggestion for an unknown name, as an addition to an error: a similar name, among ``names`` or
         ``also``, or nothing.
         """
         from gc_core.values.nearest import nearest
 
         near = nearest(short(name), (*self._offers, *also))
-        prefix = name.removesuffix(short(name)) if near in self._offers else ""
-        return f"; did you mean {prefix}{near}?" if near else ""
+        offered = self._offers[near].name if near in self._offers else near
+        return f"; did you mean {offered}?" if near else ""
 
     def infos(self) -> tuple[StrategyInfo, ...]:
         """Return the offered classes, by name."""
         return tuple(_info(offer) for _, offer in sorted(self._offers.items()))
 
-    def check_tables(self, key: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
+    def check_tables(self, key: str, tables: Mapping[str, Mapping[str, Any]], unknown: str = "") -> None:
         """
         Raise ConfigError for options of an unknown name, for options of one name in two tables, and for an unknown
-        option. ``key`` is where a configuration has the tables.
+        option. ``key`` is where a configuration has the tables, ``unknown`` what an error about a name ends with if no
+        offer has a similar one.
         """
         first: dict[str, str] = {}
         for name, options in tables.items():
@@ -144,7 +145,8 @@ class Registry:
                 raise ConfigError(f"{key}.{name} and {key}.{other} are one {self.what}: expected a single table")
             cls = self.find(name)
             if cls is None:
-                raise ConfigError(f"{key}.{name}: no such {self.what}; installed: {self.names}{self.meant(name)}")
+                meant = self.meant(name) or unknown
+                raise ConfigError(f"{key}.{name}: no such {self.what}; installed: {self.names}{meant}")
             self.check_options(name, cls, options)
 
     def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:

@@ -160,6 +160,20 @@ def test_plugins_that_were_made_without_discovery_say_so_when_a_name_is_unknown(
         GCSession(GCConfig(**values), plugins=Plugins())
 
 
+@pytest.mark.parametrize("name", ["gc_bdget", "budget", "GC_Budget"])
+def test_a_name_to_block_that_is_nearly_an_installed_one_is_warned_of(name, caplog):
+    Plugins.discover(blocked=[name])
+    (record,) = caplog.records
+    assert (record.levelname, record.gc_event) == ("WARNING", "blocked plugin unknown")
+    assert (record.gc_plugin, record.gc_meant) == (name, "gc_budget")
+
+
+@pytest.mark.parametrize("name", ["gc_budget", "xylophone", "gc_xylophone"])
+def test_a_name_to_block_that_is_installed_or_like_none_is_taken_in_silence(name, caplog):
+    assert Plugins.discover(blocked=[name]).manager.is_blocked(name)
+    assert caplog.records == []
+
+
 def test_a_name_like_one_that_was_registered_by_hand_is_a_misspelling_and_no_lack_of_discovery():
     class Own:
         @gc.hookimpl

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
@@ -25,6 +25,7 @@ from gc_core.relevance.contract import ImportanceScorer
 from gc_core.relevance.profiles import AUTO, CompressionProfile
 from gc_core.task.contract import StateExtractor
 from gc_core.values.items import Item
+from gc_core.values.loggers import logger
 from gc_core.values.messages import Payload, Request
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
@@ -38,6 +39,8 @@ from gc_core.window.plan import Plan
 
 if TYPE_CHECKING:
     import importlib.metadata
+
+_log = logger("gc_core.plugins")
 
 LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize", "score", "extract"
 COUNT = "count"
@@ -94,12 +97,17 @@ class Plugins:
 
         A blocked plugin is neither imported nor registered, as with pluggy's ``set_blocked``; its name is that of the
         entry point. Hooks are called in the order of these names.
+
+        A name that no installed plugin has is no error: machines that share a configuration need not have the same
+        plugins installed. If an installed plugin has a similar name, a warning in the log names it, because that one
+        runs although it was perhaps meant.
         """
-        plugins = cls()
+        plugins, entries = cls(), installed_entries()
         plugins._discovered = True
         for name in listed("blocked", blocked, "plugins' names", kinds=str, error=ConfigError):
             plugins.manager.set_blocked(name)
-        for entry in reversed(installed_entries()):  # pluggy calls the newest first
+            _warn_if_misspelt(name, {entry.name for entry in entries})
+        for entry in reversed(entries):  # pluggy calls the newest first
             if not plugins.manager.is_blocked(entry.name):
                 plugins._load(entry)
         return plugins
@@ -418,6 +426,18 @@ class Plugins:
     def _not_loaded(self) -> list[str]:
         blocked = [f"{name} is blocked" for name, plugin in self.manager.list_name_plugin() if plugin is None]
         return [*(str(failure) for failure in self.failures if failure.doing == LOADING), *blocked]
+
+
+def _warn_if_misspelt(blocked: str, installed: Collection[str]) -> None:
+    """Log a warning about a name to block that no installed plugin has, if it is similar to one that is installed."""
+    if blocked in installed:
+        return
+    from gc_core.values.nearest import nearest
+
+    full = {short(name): name for name in sorted(installed)}
+    near = nearest(short(blocked), full)
+    if near:
+        _log.warning("blocked plugin unknown", plugin=blocked, meant=full[near])
 
 
 def _loaded(entry: importlib.metadata.EntryPoint) -> Any:

@@ -1,7 +1,9 @@
 """What somebody meant and did not write is an error that names it, and never silence."""
 
+import functools
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import attrs
 import pytest
@@ -200,6 +202,136 @@ class Misspelt:
 def test_something_that_is_not_a_strategy_is_refused_with_what_a_strategy_has(strategy):
     with pytest.raises(ConfigError, match=r"expected a strategy's name, or an object with a method collect"):
         GCSession(strategy=strategy)
+
+
+class TakesNothing:
+    def collect(self):
+        return []
+
+
+class TakesNoGoal:
+    def collect(self, context):  # noqa: ARG002 - one argument too few
+        yield from ()
+
+
+class TakesMore:
+    def collect(self, context, goal, budget):  # noqa: ARG002 - one argument too many
+        yield from ()
+
+
+class TakesNames:
+    def collect(self, *, context, goal):  # noqa: ARG002 - only by name
+        yield from ()
+
+
+class Awaited:
+    async def collect(self, context, goal):  # noqa: ARG002 - the contract, with async
+        return []
+
+
+class AwaitedOneByOne:
+    async def collect(self, context, goal):  # noqa: ARG002 - the contract, with async
+        for unit in ():
+            yield unit
+
+
+class Holding:
+    """A strategy whose collect is an attribute."""
+
+    def __init__(self, collect):
+        self.collect = collect
+
+
+NOT_CALLABLE = [
+    TakesNothing(),
+    TakesNoGoal(),
+    TakesMore(),
+    TakesNames(),
+    Holding(TakesNoGoal().collect),
+    Holding(functools.partial(TakesMore().collect, None, None)),
+    Holding(TakesMore),
+]
+
+
+@pytest.mark.parametrize("strategy", NOT_CALLABLE, ids=lambda strategy: type(strategy).__name__)
+def test_a_strategy_that_cannot_be_called_is_refused_with_the_signature_that_it_needs(strategy, tmp_path):
+    with GCSession(directory=tmp_path / "s") as session:
+        session.append(user("Do it."))
+    for give in (
+        lambda: GCSession(strategy=strategy),
+        lambda: GCSession(strategy=["gc_budget", strategy]),
+        lambda: GCSession.open(tmp_path / "s", strategy=strategy),
+        lambda: compact([user("Do it.")], budget=1_000, strategy=strategy),
+    ):
+        with pytest.raises(ConfigError, match=r"strategy = .*: expected a method collect\(context, goal\); it has c"):
+            give()
+
+
+@pytest.mark.parametrize("strategy", [Awaited(), AwaitedOneByOne()], ids=lambda strategy: type(strategy).__name__)
+def test_a_strategy_that_would_have_to_be_awaited_is_refused(strategy):
+    with pytest.raises(ConfigError, match=r"expected a method collect\(context, goal\); it is asynchronous"):
+        GCSession(strategy=strategy)
+
+
+@pytest.mark.parametrize(
+    ("cls", "said"), [(TakesNoGoal, r"it has collect\(context\)"), (Awaited, "it is asynchronous")]
+)
+def test_a_registered_strategy_that_cannot_be_called_is_refused_by_its_name(cls, said):
+    class Own:
+        @gc.hookimpl
+        def gc_register_strategies(self, register):
+            register("own", cls)
+
+    plugins = Plugins()
+    plugins.register(Own())
+    with pytest.raises(ConfigError, match=rf"strategy 'own' .*expected a method collect\(context, goal\); {said}"):
+        GCSession(strategy="own", plugins=plugins)
+
+
+def passing(*given, **named):  # noqa: ARG001 - it takes anything
+    return ()
+
+
+def by_place(context, goal, /):  # noqa: ARG001 - the contract, by position
+    return ()
+
+
+def with_an_option(option, context, goal):  # noqa: ARG001 - the contract, behind something of its own
+    return ()
+
+
+def renamed(function):
+    """Return a function that takes what gc-core gives, and looks like what it wraps."""
+
+    @functools.wraps(function)
+    def collect(context, goal):  # noqa: ARG001 - the contract
+        return function()
+
+    return collect
+
+
+def hidden(function):
+    """Return a function whose signature cannot be read."""
+    function.__signature__ = "none"
+    return function
+
+
+class Called:
+    def __call__(self, context, goal, more=None):  # noqa: ARG002 - the contract
+        return ()
+
+
+@pytest.mark.parametrize(
+    "collect",
+    [
+        *(passing, functools.partial(passing, 1), Called(), renamed(passing), renamed(lambda: ()), zip, map, Mock()),
+        *(hidden(lambda: ()), functools.partial(with_an_option, 1), functools.lru_cache(passing), by_place, max),
+    ],
+    ids=repr,
+)
+def test_whatever_else_can_be_called_with_context_and_goal_is_a_strategy(collect):
+    with GCSession(strategy=Holding(collect)) as session:
+        session.append(user("Do it."))
 
 
 def test_no_strategy_at_all_is_refused():

@@ -29,7 +29,7 @@ from gc_core.values.loggers import logger
 from gc_core.values.messages import Payload, Request
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
-from gc_core.values.protocols import AsyncSummarizer, ContextView, GCStrategy, Summarizer
+from gc_core.values.protocols import COLLECT_ARGUMENTS, AsyncSummarizer, ContextView, GCStrategy, Summarizer
 from gc_core.values.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
 from gc_core.values.summary import SummaryRequest
@@ -64,7 +64,7 @@ class Plugins:
         self._discovered = False
         self.failures: list[PluginFailure] = self._faults.failures
         self._distributions: dict[str, str] = {}
-        self._strategies = Registry("strategy", "collect")
+        self._strategies = Registry("strategy", "collect", COLLECT_ARGUMENTS)
         self._summarizers = Registry("summarizer", "summarize")
         self._scorers = Registry("scorer", "score")
         self._backends = Registry("memory backend", "write")

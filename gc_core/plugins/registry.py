@@ -10,7 +10,7 @@ import attrs
 
 from gc_core.errors import ConfigError, PluginError
 from gc_core.values.option_secrets import without_option_secrets
-from gc_core.values.validators import check_kind, check_text
+from gc_core.values.validators import call_misfit, check_kind, check_text
 
 _PREFIX = "gc_"
 OWN: Final = frozenset({"budget", "hybrid", "progressive", "rolling", "summarize", "truncate"})
@@ -81,12 +81,14 @@ class Registry:
     Args:
         what: The kind of the classes, in messages: ``"strategy"``.
         method: The method that objects must have.
+        arguments: What it is called with; None leaves that unchecked.
 
     """
 
-    def __init__(self, what: str, method: str) -> None:
+    def __init__(self, what: str, method: str, arguments: tuple[str, ...] | None = None) -> None:
         self.what = what
         self._method = method
+        self._arguments = arguments
         self._offers: dict[str, _Offer] = {}
 
     def offer(self, plugin: str, name: object, cls: Any) -> None:
@@ -171,9 +173,12 @@ class Registry:
         return ""
 
     def checked(self, built: Any) -> Any:
-        """Return the created object. Raises PluginError if it lacks the method."""
+        """Return the created object. Raises PluginError if it lacks the method, or if that takes other arguments."""
         if not callable(getattr(built, self._method, None)):
             raise PluginError(f"{built!r:.200} is not a {self.what}: it has no {self._method}() method")
+        misfit = "" if self._arguments is None else call_misfit(built, self._method, self._arguments)
+        if misfit:
+            raise PluginError(f"{built!r:.200} is not a {self.what}: {misfit}")
         return built
 
 

@@ -264,8 +264,8 @@ def test_the_list_of_commands_says_the_first_sentence_of_each_commands_help(name
     [
         (["histroy"], "history"),
         (["replay", "--stratgy", "budget", "x"], "--strategy"),
-        (["replay", "--strategy", "budgett", "examples/session.jsonl"], "did you mean budget?"),
-        (["compare", "examples/session.jsonl", "--strategy", "trunkate"], "did you mean truncate?"),
+        (["replay", "--strategy", "budgett", "examples/session.jsonl"], "did you mean gc_budget?"),
+        (["compare", "examples/session.jsonl", "--strategy", "trunkate"], "did you mean gc_truncate?"),
     ],
 )
 def test_a_misspelt_name_is_answered_with_the_one_that_may_be_meant(given, meant):

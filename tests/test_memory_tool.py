@@ -223,6 +223,8 @@ def test_a_plugin_that_redacts_sees_what_is_kept(tmp_path):
     with GCSession(format="anthropic", plugins=plugins) as session:
         files = noted(MemoryFiles(session, FileBackend(tmp_path / "m")), "the password is hunter2")
         assert shown(files) == ["the password is ***"]
+        answer = files.run("str_replace", path=NOTES, old_str="***", new_str="again hunter2")
+        assert answer.split("\n")[1:] == ["     1\tthe password is again ***"]
 
 
 NAMES = st.lists(
@@ -271,6 +273,34 @@ def test_facts_are_files_that_the_model_reads_and_edits(session, facts):
     assert {fact.item for fact in facts.facts.values()} == {"i1"}
     files.run("str_replace", path=path, old_str="Tests run with make test (f2)\n", new_str="")
     assert [fact.text for fact in facts.facts.values()] == ["Never edit files below gen/"]
+
+
+def test_an_edit_answers_with_the_lines_of_facts_as_they_are_now(session, facts):
+    said = ("Never edit generated files", "Tests run with make test", "Commits are signed", "Tabs, no spaces")
+    session.promote(facts, [Promotion.add(each, FactKind.CONSTRAINT, "i1") for each in said])
+    files = MemoryFiles(session, InMemoryBackend(), facts)
+    path = "/memories/facts/constraints.md"
+    answer = files.run("str_replace", path=path, old_str="generated", new_str="vendored")
+    assert answer.split("\n")[1:] == [
+        "     2\tCommits are signed (f3)",
+        "     3\tTabs, no spaces (f4)",
+        "     4\tNever edit vendored files (f5)",
+    ]
+    files.run("str_replace", path=path, old_str="Never edit vendored files (f5)", new_str="Edit any file (f5)")
+    answer = files.run("str_replace", path=path, old_str="Commits are signed (f3)\n", new_str="")
+    assert answer.split("\n")[1:] == [
+        "     1\tTests run with make test (f2)",
+        "     2\tTabs, no spaces (f4)",
+        "     3\tEdit any file (f6)",
+    ]
+
+
+def test_an_edit_that_leaves_no_fact_answers_with_an_empty_file(session, facts):
+    session.promote(facts, [Promotion.add("The port is 8080", FactKind.FACT, "i1")])
+    files = MemoryFiles(session, InMemoryBackend(), facts)
+    path = "/memories/facts/facts.md"
+    answer = files.run("str_replace", path=path, old_str="The port is 8080 (f1)", new_str="\n\n")
+    assert answer.split("\n")[1:] == ["     1\t"]
 
 
 def test_what_another_session_promotes_is_seen(session, facts):

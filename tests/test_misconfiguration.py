@@ -1,7 +1,9 @@
 """What somebody meant and did not write is an error that names it, and never silence."""
 
+import functools
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import attrs
 import pytest
@@ -136,7 +138,9 @@ def test_options_of_one_strategy_in_two_tables_are_refused():
         ({"summarizer": "lm"}, "no summarizer 'lm'; .*; did you mean llm?"),
         ({"summarizer": "non"}, "no summarizer 'non'; .*; did you mean none?"),
         ({"strategy": "gc_trunc"}, "no strategy 'gc_trunc'; .*; did you mean gc_truncate?"),
-        ({"strategy": "GC_Budget"}, "no strategy 'GC_Budget'; .*; did you mean budget?"),
+        ({"strategy": "GC_Budget"}, "no strategy 'GC_Budget'; .*; did you mean gc_budget?"),
+        ({"strategy": "trunkate"}, "no strategy 'trunkate'; .*; did you mean gc_truncate?"),
+        ({"summarizer": "gc_lm"}, "no summarizer 'gc_lm'; .*; did you mean llm?"),
         ({"strategies": {"gc_budget": {"kep": 0.5}}}, "strategy 'gc_budget' has no option 'kep'; .*did you mean keep?"),
         ({"provider_edits": {"compact_percnt": 50}}, "provider_edits.compact_percnt = 50: .*did you mean compact_perc"),
     ],
@@ -149,6 +153,39 @@ def test_an_unknown_name_is_an_error_without_a_directory_too_and_has_the_nearest
 def test_a_name_that_is_like_none_gets_no_suggestion():
     with pytest.raises(ConfigError, match=r"no strategy 'xylophone'; installed: .*\]$"):
         GCSession(GCConfig(strategy="xylophone"))
+
+
+@pytest.mark.parametrize("values", [{}, {"strategies": {"gc_budget": {}}}, {"summarizers": {"mine": {}}}], ids=repr)
+def test_plugins_that_were_made_without_discovery_say_so_when_a_name_is_unknown(values):
+    expected = re.escape("; these plugins were made without discovery: Plugins.discover() finds the installed ones")
+    with pytest.raises(ConfigError, match=expected):
+        GCSession(GCConfig(**values), plugins=Plugins())
+
+
+@pytest.mark.parametrize("name", ["gc_bdget", "budget", "GC_Budget"])
+def test_a_name_to_block_that_is_nearly_an_installed_one_is_warned_of(name, caplog):
+    Plugins.discover(blocked=[name])
+    (record,) = caplog.records
+    assert (record.levelname, record.gc_event) == ("WARNING", "blocked plugin unknown")
+    assert (record.gc_plugin, record.gc_meant) == (name, "gc_budget")
+
+
+@pytest.mark.parametrize("name", ["gc_budget", "xylophone", "gc_xylophone"])
+def test_a_name_to_block_that_is_installed_or_like_none_is_taken_in_silence(name, caplog):
+    assert Plugins.discover(blocked=[name]).manager.is_blocked(name)
+    assert caplog.records == []
+
+
+def test_a_name_like_one_that_was_registered_by_hand_is_a_misspelling_and_no_lack_of_discovery():
+    class Own:
+        @gc.hookimpl
+        def gc_register_strategies(self, register):
+            register("gc_fussy", Fussy)
+
+    plugins = Plugins()
+    plugins.register(Own())
+    with pytest.raises(ConfigError, match=r"no strategy 'fusy'; .*\]; did you mean gc_fussy\?$"):
+        GCSession(GCConfig(strategy="fusy"), plugins=plugins)
 
 
 def test_options_of_a_strategy_not_in_use_are_not_an_error():
@@ -167,10 +204,142 @@ def test_something_that_is_not_a_strategy_is_refused_with_what_a_strategy_has(st
         GCSession(strategy=strategy)
 
 
+class TakesNothing:
+    def collect(self):
+        return []
+
+
+class TakesNoGoal:
+    def collect(self, context):  # noqa: ARG002 - one argument too few
+        yield from ()
+
+
+class TakesMore:
+    def collect(self, context, goal, budget):  # noqa: ARG002 - one argument too many
+        yield from ()
+
+
+class TakesNames:
+    def collect(self, *, context, goal):  # noqa: ARG002 - only by name
+        yield from ()
+
+
+class Awaited:
+    async def collect(self, context, goal):  # noqa: ARG002 - the contract, with async
+        return []
+
+
+class AwaitedOneByOne:
+    async def collect(self, context, goal):  # noqa: ARG002 - the contract, with async
+        for unit in ():
+            yield unit
+
+
+class Holding:
+    """A strategy whose collect is an attribute."""
+
+    def __init__(self, collect):
+        self.collect = collect
+
+
+NOT_CALLABLE = [
+    TakesNothing(),
+    TakesNoGoal(),
+    TakesMore(),
+    TakesNames(),
+    Holding(TakesNoGoal().collect),
+    Holding(functools.partial(TakesMore().collect, None, None)),
+    Holding(TakesMore),
+]
+
+
+@pytest.mark.parametrize("strategy", NOT_CALLABLE, ids=lambda strategy: type(strategy).__name__)
+def test_a_strategy_that_cannot_be_called_is_refused_with_the_signature_that_it_needs(strategy, tmp_path):
+    with GCSession(directory=tmp_path / "s") as session:
+        session.append(user("Do it."))
+    for give in (
+        lambda: GCSession(strategy=strategy),
+        lambda: GCSession(strategy=["gc_budget", strategy]),
+        lambda: GCSession.open(tmp_path / "s", strategy=strategy),
+        lambda: compact([user("Do it.")], budget=1_000, strategy=strategy),
+    ):
+        with pytest.raises(ConfigError, match=r"strategy = .*: expected a method collect\(context, goal\); it has c"):
+            give()
+
+
+@pytest.mark.parametrize("strategy", [Awaited(), AwaitedOneByOne()], ids=lambda strategy: type(strategy).__name__)
+def test_a_strategy_that_would_have_to_be_awaited_is_refused(strategy):
+    with pytest.raises(ConfigError, match=r"expected a method collect\(context, goal\); it is asynchronous"):
+        GCSession(strategy=strategy)
+
+
+@pytest.mark.parametrize(
+    ("cls", "said"), [(TakesNoGoal, r"it has collect\(context\)"), (Awaited, "it is asynchronous")]
+)
+def test_a_registered_strategy_that_cannot_be_called_is_refused_by_its_name(cls, said):
+    class Own:
+        @gc.hookimpl
+        def gc_register_strategies(self, register):
+            register("own", cls)
+
+    plugins = Plugins()
+    plugins.register(Own())
+    with pytest.raises(ConfigError, match=rf"strategy 'own' .*expected a method collect\(context, goal\); {said}"):
+        GCSession(strategy="own", plugins=plugins)
+
+
+def passing(*given, **named):  # noqa: ARG001 - it takes anything
+    return ()
+
+
+def by_place(context, goal, /):  # noqa: ARG001 - the contract, by position
+    return ()
+
+
+def with_an_option(option, context, goal):  # noqa: ARG001 - the contract, behind something of its own
+    return ()
+
+
+def renamed(function):
+    """Return a function that takes what gc-core gives, and looks like what it wraps."""
+
+    @functools.wraps(function)
+    def collect(context, goal):  # noqa: ARG001 - the contract
+        return function()
+
+    return collect
+
+
+def hidden(function):
+    """Return a function whose signature cannot be read."""
+    function.__signature__ = "none"
+    return function
+
+
+class Called:
+    def __call__(self, context, goal, more=None):  # noqa: ARG002 - the contract
+        return ()
+
+
+@pytest.mark.parametrize(
+    "collect",
+    [
+        *(passing, functools.partial(passing, 1), Called(), renamed(passing), renamed(lambda: ()), zip, map, Mock()),
+        *(hidden(lambda: ()), functools.partial(with_an_option, 1), functools.lru_cache(passing), by_place, max),
+    ],
+    ids=repr,
+)
+def test_whatever_else_can_be_called_with_context_and_goal_is_a_strategy(collect):
+    with GCSession(strategy=Holding(collect)) as session:
+        session.append(user("Do it."))
+
+
 def test_no_strategy_at_all_is_refused():
     with pytest.raises(ConfigError, match="strategy='none' collects nothing"):
         GCSession(strategy=[])
 
+
+HOW_TO_MAKE_ONE = "load_config(path) reads a TOML file, load_config(**values) takes a dict's values"
 
 NO_CONFIGURATIONS = [
     {"context_limit": 8_000},
@@ -187,7 +356,7 @@ NO_CONFIGURATIONS = [
 def test_something_that_is_not_a_configuration_is_refused_with_how_to_make_one(config, tmp_path):
     with GCSession(GCConfig(), directory=tmp_path / "s") as session:
         session.append(user("Do it."))
-    expected = re.escape(f"config = {config!r:.200}: expected a GCConfig; load_config(path) reads")
+    expected = re.escape(f"config = {config!r:.200}: expected a GCConfig; {HOW_TO_MAKE_ONE}")
     for give in (
         lambda: GCSession(config),
         lambda: GCSession.open(tmp_path / "s", config),
@@ -199,9 +368,15 @@ def test_something_that_is_not_a_configuration_is_refused_with_how_to_make_one(c
 
 @pytest.mark.parametrize("path", [{"strategy": "none"}, 5, GCConfig(), ["gc.toml"], b"gc.toml"], ids=repr)
 def test_something_that_is_not_a_path_is_refused_with_how_to_make_a_configuration(path):
-    expected = re.escape(f"path = {path!r:.200}: expected the path of a TOML file; load_config(path) reads")
+    expected = re.escape(f"path = {path!r:.200}: expected the path of a TOML file; {HOW_TO_MAKE_ONE}")
     with pytest.raises(ConfigError, match=expected):
         load_config(path)
+
+
+def test_what_is_advised_for_a_dict_names_the_nearest_key():
+    values = {"strategy": "none", "treshold_percent": 80}
+    with pytest.raises(ConfigError, match=r"unknown key 'treshold_percent' = 80; did you mean threshold_percent\?"):
+        load_config(**values)
 
 
 def test_a_path_that_no_file_can_have_is_named():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
@@ -25,10 +25,11 @@ from gc_core.relevance.contract import ImportanceScorer
 from gc_core.relevance.profiles import AUTO, CompressionProfile
 from gc_core.task.contract import StateExtractor
 from gc_core.values.items import Item
+from gc_core.values.loggers import logger
 from gc_core.values.messages import Payload, Request
 from gc_core.values.option_secrets import without_option_secrets
 from gc_core.values.policy import GCPolicy
-from gc_core.values.protocols import AsyncSummarizer, ContextView, GCStrategy, Summarizer
+from gc_core.values.protocols import COLLECT_ARGUMENTS, AsyncSummarizer, ContextView, GCStrategy, Summarizer
 from gc_core.values.results import ColdItem, GCResult, Goal, Inconsistency, Refusal
 from gc_core.values.sources import RESERVED_SOURCES, InstructionSource
 from gc_core.values.summary import SummaryRequest
@@ -38,6 +39,8 @@ from gc_core.window.plan import Plan
 
 if TYPE_CHECKING:
     import importlib.metadata
+
+_log = logger("gc_core.plugins")
 
 LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize", "score", "extract"
 COUNT = "count"
@@ -58,9 +61,10 @@ class Plugins:
 
     def __init__(self) -> None:
         self._faults = Faults()
+        self._discovered = False
         self.failures: list[PluginFailure] = self._faults.failures
         self._distributions: dict[str, str] = {}
-        self._strategies = Registry("strategy", "collect")
+        self._strategies = Registry("strategy", "collect", COLLECT_ARGUMENTS)
         self._summarizers = Registry("summarizer", "summarize")
         self._scorers = Registry("scorer", "score")
         self._backends = Registry("memory backend", "write")
@@ -93,11 +97,17 @@ class Plugins:
 
         A blocked plugin is neither imported nor registered, as with pluggy's ``set_blocked``; its name is that of the
         entry point. Hooks are called in the order of these names.
+
+        A name that no installed plugin has is no error: machines that share a configuration need not have the same
+        plugins installed. If an installed plugin has a similar name, a warning in the log names it, because that one
+        runs although it was perhaps meant.
         """
-        plugins = cls()
+        plugins, entries = cls(), installed_entries()
+        plugins._discovered = True
         for name in listed("blocked", blocked, "plugins' names", kinds=str, error=ConfigError):
             plugins.manager.set_blocked(name)
-        for entry in reversed(installed_entries()):  # pluggy calls the newest first
+            _warn_if_misspelt(name, {entry.name for entry in entries})
+        for entry in reversed(entries):  # pluggy calls the newest first
             if not plugins.manager.is_blocked(entry.name):
                 plugins._load(entry)
         return plugins
@@ -155,7 +165,7 @@ class Plugins:
         Raise ConfigError for options of strategies, in use or not, that are wrong: of an unknown strategy, of one
         strategy in two tables, or options that the strategy does not have or refuses.
         """
-        self._strategies.check_tables("strategies", options)
+        self._strategies.check_tables("strategies", options, self._undiscovered)
         for name, own in options.items():
             self.strategy(name, own)
 
@@ -164,7 +174,7 @@ class Plugins:
         Raise ConfigError for options of summarizers, in use or not, that are wrong, as far as the names show: values
         are checked when a summarizer is created, because only then what it needs has to be installed.
         """
-        self._summarizers.check_tables("summarizers", options)
+        self._summarizers.check_tables("summarizers", options, self._undiscovered)
 
     def strategies(self) -> tuple[StrategyInfo, ...]:
         """Return the installed strategies, by name."""
@@ -403,13 +413,31 @@ class Plugins:
     def _unknown(self, offers: Registry | ProfileOffers, name: str, *also: str) -> str:
         """Return the error about an unknown name: what is installed, what failed to load, and what may be meant."""
         known = [*offers.names, *also]
-        meant = offers.meant(name, *also)
+        meant = offers.meant(name, *also) or self._undiscovered
         return f"no {offers.what} {name!r}; installed: {known}, failed to load: {self._not_loaded}{meant}"
+
+    @property
+    def _undiscovered(self) -> str:
+        """What an error about an unknown name ends with if the installed plugins were not looked for."""
+        made = "these plugins were made without discovery: Plugins.discover() finds the installed ones"
+        return "" if self._discovered else f"; {made}"
 
     @property
     def _not_loaded(self) -> list[str]:
         blocked = [f"{name} is blocked" for name, plugin in self.manager.list_name_plugin() if plugin is None]
         return [*(str(failure) for failure in self.failures if failure.doing == LOADING), *blocked]
+
+
+def _warn_if_misspelt(blocked: str, installed: Collection[str]) -> None:
+    """Log a warning about a name to block that no installed plugin has, if it is similar to one that is installed."""
+    if blocked in installed:
+        return
+    from gc_core.values.nearest import nearest
+
+    full = {short(name): name for name in sorted(installed)}
+    near = nearest(short(blocked), full)
+    if near:
+        _log.warning("blocked plugin unknown", plugin=blocked, meant=full[near])
 
 
 def _loaded(entry: importlib.metadata.EntryPoint) -> Any:

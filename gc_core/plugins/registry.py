@@ -10,7 +10,7 @@ import attrs
 
 from gc_core.errors import ConfigError, PluginError
 from gc_core.values.option_secrets import without_option_secrets
-from gc_core.values.validators import check_kind, check_text
+from gc_core.values.validators import call_misfit, check_kind, check_text
 
 _PREFIX = "gc_"
 OWN: Final = frozenset({"budget", "hybrid", "progressive", "rolling", "summarize", "truncate"})
@@ -81,12 +81,14 @@ class Registry:
     Args:
         what: The kind of the classes, in messages: ``"strategy"``.
         method: The method that objects must have.
+        arguments: What it is called with; None leaves that unchecked.
 
     """
 
-    def __init__(self, what: str, method: str) -> None:
+    def __init__(self, what: str, method: str, arguments: tuple[str, ...] | None = None) -> None:
         self.what = what
         self._method = method
+        self._arguments = arguments
         self._offers: dict[str, _Offer] = {}
 
     def offer(self, plugin: str, name: object, cls: Any) -> None:
@@ -119,23 +121,24 @@ class Registry:
 
     def meant(self, name: str, *also: str) -> str:
         """
-        Return a suggestion for an unknown name, as an addition to an error: a similar name, of an offer or among
+        Return a suggestion for an unknown name, as an addition to an error: a similar name, among ``names`` or
         ``also``, or nothing.
         """
         from gc_core.values.nearest import nearest
 
         near = nearest(short(name), (*self._offers, *also))
-        prefix = name.removesuffix(short(name)) if near in self._offers else ""
-        return f"; did you mean {prefix}{near}?" if near else ""
+        offered = self._offers[near].name if near in self._offers else near
+        return f"; did you mean {offered}?" if near else ""
 
     def infos(self) -> tuple[StrategyInfo, ...]:
         """Return the offered classes, by name."""
         return tuple(_info(offer) for _, offer in sorted(self._offers.items()))
 
-    def check_tables(self, key: str, tables: Mapping[str, Mapping[str, Any]]) -> None:
+    def check_tables(self, key: str, tables: Mapping[str, Mapping[str, Any]], unknown: str = "") -> None:
         """
         Raise ConfigError for options of an unknown name, for options of one name in two tables, and for an unknown
-        option. ``key`` is where a configuration has the tables.
+        option. ``key`` is where a configuration has the tables, ``unknown`` what an error about a name ends with if no
+        offer has a similar one.
         """
         first: dict[str, str] = {}
         for name, options in tables.items():
@@ -144,7 +147,8 @@ class Registry:
                 raise ConfigError(f"{key}.{name} and {key}.{other} are one {self.what}: expected a single table")
             cls = self.find(name)
             if cls is None:
-                raise ConfigError(f"{key}.{name}: no such {self.what}; installed: {self.names}{self.meant(name)}")
+                meant = self.meant(name) or unknown
+                raise ConfigError(f"{key}.{name}: no such {self.what}; installed: {self.names}{meant}")
             self.check_options(name, cls, options)
 
     def check_options(self, name: str, cls: type[Any], options: Mapping[str, Any]) -> None:
@@ -169,9 +173,12 @@ class Registry:
         return ""
 
     def checked(self, built: Any) -> Any:
-        """Return the created object. Raises PluginError if it lacks the method."""
+        """Return the created object. Raises PluginError if it lacks the method, or if that takes other arguments."""
         if not callable(getattr(built, self._method, None)):
             raise PluginError(f"{built!r:.200} is not a {self.what}: it has no {self._method}() method")
+        misfit = "" if self._arguments is None else call_misfit(built, self._method, self._arguments)
+        if misfit:
+            raise PluginError(f"{built!r:.200} is not a {self.what}: {misfit}")
         return built
 
 

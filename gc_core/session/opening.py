@@ -26,12 +26,13 @@ from gc_core.storage.store import Store
 from gc_core.task.contract import StateExtractor
 from gc_core.values.config import GCConfig, checked_config
 from gc_core.values.protocols import (
+    COLLECT_ARGUMENTS,
     AsyncSummarizer,
     GCStrategy,
     SummarizationValidator,
     Summarizer,
 )
-from gc_core.values.validators import allowing, of_kind, optional, path_of
+from gc_core.values.validators import allowing, call_misfit, of_kind, optional, path_of
 
 
 def _having(method: str, also: str = "") -> Any:
@@ -143,6 +144,9 @@ def requested_strategies(
                 f"strategy = {each!r:.200}: expected a strategy's name, or an object with a method"
                 " collect(context, goal)"
             )
+        misfit = "" if isinstance(each, str) else call_misfit(each, "collect", COLLECT_ARGUMENTS)
+        if misfit:
+            raise ConfigError(f"strategy = {each!r:.200}: {misfit}")
     if not given:
         raise ConfigError("strategy = (): expected at least one; strategy='none' collects nothing")
     return given

@@ -20,9 +20,10 @@ from gc_core.testing.purity import MOMENTS, at_moment
 from gc_core.testing.runs import Promise, Run, run
 from gc_core.testing.windows import changes
 from gc_core.values.policy import GCPolicy
-from gc_core.values.protocols import GCStrategy
+from gc_core.values.protocols import COLLECT_ARGUMENTS, GCStrategy
 from gc_core.values.removals import GCRemovalItem
 from gc_core.values.triggers import Young
+from gc_core.values.validators import call_misfit
 from gc_core.window.collection_outcome import CollectionOutcome
 from gc_core.window.view import is_enrichment
 
@@ -92,11 +93,8 @@ class StrategyContract(Contract):
         """It has ``collect(context, goal)``, and nothing else is required."""
         strategy = self.make()
         assert isinstance(strategy, GCStrategy), f"{strategy!r} has no collect(context, goal)"
-        asked = str(inspect.signature(strategy.collect))
-        try:
-            inspect.signature(strategy.collect).bind(object(), object())
-        except TypeError as error:
-            raise AssertionError(f"collect{asked} cannot be called as collect(context, goal): {error}") from error
+        misfit = call_misfit(strategy, "collect", COLLECT_ARGUMENTS)
+        assert not misfit, f"{strategy!r}: {misfit}"
 
     @rule
     def test_is_found_under_its_name(self) -> None:

@@ -25,7 +25,7 @@ OFF, WARN, RAISE = GUARDS = ("off", "warn", "raise")
 FIVE_MINUTES, ONE_HOUR = CACHE_TTLS = ("5m", "1h")
 """How long a provider keeps a cached prefix after its last use, if the caller can choose."""
 
-HOW_TO_MAKE_ONE = "load_config(path) reads a TOML file, GCConfig(**values) takes a dict's values"
+HOW_TO_MAKE_ONE = "load_config(path) reads a TOML file, load_config(**values) takes a dict's values"
 """The end of an error about something that is no configuration."""
 
 EXCLUDE = "exclude"
@@ -118,7 +118,8 @@ class GCConfig:
     """
     How a session collects. Percentages are of ``context_limit - output_reservation``.
 
-    Raises ConfigError, naming key, value and what is allowed, for a bad value.
+    Raises ConfigError, naming key, value and what is allowed, for a bad value. For keys that nobody has checked, such
+    as those of a dict, use ``load_config(**values)``, which names the nearest key; here an unknown one is a TypeError.
 
     Attributes:
         strategy: Name of the strategy, or several names in the order in which they are asked; "none" collects nothing.

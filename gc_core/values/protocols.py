@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from gc_core.values.items import Item, Turn, Unit
 from gc_core.values.removals import GCRemovalItem
@@ -140,6 +140,10 @@ class ContextView(Protocol):
         Return whether the unit goes only when old units do not suffice: a step of the recent turns, or an unused
         schema.
         """
+
+
+COLLECT_ARGUMENTS: Final = ("context", "goal")
+"""The arguments of ``GCStrategy.collect``, which the core gives by position."""
 
 
 @runtime_checkable

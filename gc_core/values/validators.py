@@ -1,10 +1,11 @@
 """
-Checks of what a host or a plugin gives: numbers, fields of values, arguments of calls. An error names the field or the
-argument, and says what would be right.
+Checks of what a host or a plugin gives: numbers, fields of values, arguments of calls, methods. An error names the
+field or the argument, and says what would be right.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, TypeGuard, TypeVar
 import attrs
 
 from gc_core.errors import ConfigError, GCError, SourceError
+from gc_core.isolation import isolated
 
 T = TypeVar("T")
 Kinds = type | UnionType | tuple[type, ...]
@@ -153,3 +155,26 @@ def path_of(name: str, value: object) -> Path:
     if not path or b"\0" in path:
         raise ConfigError(f"{name} = {value!r:.200}: expected a path, as text or a pathlib.Path")
     return Path(os.fsdecode(path))
+
+
+# -- methods of objects ------------------------------------------------------------------------------------------------
+
+
+def call_misfit(owner: object, method: str, arguments: tuple[str, ...]) -> str:
+    """
+    Return what is wrong with a method that will be called with these arguments, by position, and not awaited. Return ""
+    if nothing is, and if its signature cannot be read, like that of many functions in C.
+    """
+    with isolated() as attempt:  # both may be code of the owner's
+        call = getattr(owner, method)
+        signature = inspect.signature(call, follow_wrapped=False)  # of what runs: a decorator may take other arguments
+    if attempt.error is not None:
+        return ""
+    expected = f"expected a method {method}({', '.join(arguments)})"
+    if inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call):
+        return f"{expected}; it is asynchronous, and is not awaited"
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        return f"{expected}; it has {method}{signature!s:.200}: {error}"
+    return ""

@@ -136,11 +136,9 @@ class MemoryFiles:
                 " Please ensure it is unique"
             )
         line = text.count("\n", 0, found[0]) + 1
-        text = text[: found[0]] + new_str + text[found[0] + len(old_str) :]
-        self._write(path, text)
-        changed = text.split("\n")
-        end = min(len(changed), line + new_str.count("\n") + 2)
-        return "\n".join(["The memory file has been edited.", *_numbered(changed, max(1, line - 2), end)])
+        self._write(path, text[: found[0]] + new_str + text[found[0] + len(old_str) :])
+        now = self._read(path) or ""  # a fact has a new id and moves to the end, and a secret is masked
+        return "\n".join(["The memory file has been edited.", *_around_changes(text, now, line)])
 
     def _insert(self, path: str, insert_line: int, insert_text: str) -> str:
         path = _clean(path)
@@ -351,6 +349,13 @@ def _path(key: str) -> str:
 
 def _numbered(lines: list[str], first: int, last: int) -> list[str]:
     return [f"{place:6}\t{lines[place - 1]}" for place in range(first, last + 1)]
+
+
+def _around_changes(before: str, after: str, edited: int) -> list[str]:
+    """Return the lines that are new, numbered, with two before and after; around the edited place if none is new."""
+    known, lines = set(before.split("\n")), after.split("\n")
+    new = [place for place, line in enumerate(lines, 1) if line not in known] or [min(edited, len(lines))]
+    return _numbered(lines, max(1, new[0] - 2), min(len(lines), new[-1] + 2))
 
 
 def _size(size: float) -> str:

@@ -156,7 +156,6 @@ PREFETCH = (
     _foreseen("`gc_rolling`", Rolling()),
     _by_input("`gc_progressive`", Progressive()),
     _foreseen("`gc_progressive`", Progressive()),
-    fixed("`gc_progressive`, promotes nothing", Progressive(promotes=False)),
 )
 
 

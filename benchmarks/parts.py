@@ -43,7 +43,6 @@ class Variant:
 VARIANTS: Mapping[str, Variant] = {
     AS_IT_IS: Variant(),
     "oldest first": Variant(scorer=EQUAL),
-    "nothing brought back": Variant(strategy=Progressive(promotes=False)),
 }
 
 

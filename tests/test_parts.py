@@ -32,8 +32,3 @@ def test_to_the_scorer_of_the_variant_all_items_matter_the_same():
         session.append(result("c", "def login(): ..."))
         assert {session.view().importance(item) for item in session.items()} == {0.5}
     assert plugins.failures == []
-
-
-def test_nothing_comes_back_where_the_variant_says_so():
-    assert not VARIANTS["nothing brought back"].strategy.promotes
-    assert VARIANTS["oldest first"].strategy.promotes

@@ -35,5 +35,4 @@ class TestProgressive(StrategyContract):
         {"wishes": 3},
         {"spend_tokens": 0},
         {"task_state_percent": -5},
-        {"promotes": 1},
     )

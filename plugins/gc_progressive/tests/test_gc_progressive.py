@@ -481,20 +481,6 @@ def test_the_task_state_is_in_the_window_within_its_share(percent):
             assert item.tokens <= percent * 30_000 / 100
 
 
-@pytest.mark.parametrize("promotes", [False, True])
-def test_what_the_objective_names_and_the_window_lacks_comes_back(promotes):
-    with begun(steps=60, options={"promotes": promotes}, summarizer="none") as made:
-        made.collect_now(target_percent=3)
-        assert "case_7.json" not in "".join(item.text for item in made.items())
-        made.objective = "Find out what case_7.json holds."
-        work(made, 60, 20)
-        made.collect_now(target_percent=8)
-        made.pre_send()
-        back = [item for item in made.items() if item.name.startswith("recalled ")]
-        assert bool(back) == promotes
-        assert all("case_7.json" in item.text for item in back)
-
-
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 STEPS, WINDOW = 600, 12_000

@@ -30,7 +30,6 @@ _LEAST_SUMMARY = 250
 _LEAST_DIGEST = 1_000
 """The tokens of the digest in the smallest windows."""
 
-_MOST_NAMES = 5
 """The most names of the objective that are searched in the log, with one search each."""
 
 _WISHES: dict[str, type[gc.Hot | gc.Steps | gc.ObjectiveChange]] = {
@@ -108,7 +107,6 @@ class Progressive:
     wishes: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_wishes)
     spend_tokens: int | None = attrs.field(default=None, validator=attrs.validators.optional(_whole(1)))
     task_state_percent: float = attrs.field(default=20.0, validator=gc.percent)
-    promotes: bool = attrs.field(default=True, validator=_FLAG)
 
     @property
     def triggers(self) -> tuple[gc.Trigger, ...]:
@@ -247,13 +245,3 @@ def _stale(context: gc.ContextView) -> Iterator[gc.GCRemovalItem]:
 def gc_register_strategies(register: gc.RegisterStrategy) -> None:
     """Offer Progressive as ``gc_progressive``."""
     register("gc_progressive", Progressive)
-
-
-@gc.hookimpl
-def gc_promote(context: gc.ContextView) -> Iterator[gc.ColdItem]:
-    """Yield what the objective names and the window no longer covers: for each name the item with most of them."""
-    wanted = context.missing[:_MOST_NAMES]
-    for name in wanted:
-        for found in context.search(name, 1):
-            mentioned = sum(1 for each in wanted if each in found.text)
-            yield gc.ColdItem(item=found.item, relevance=mentioned / len(wanted), reason=f"tells of {name}")

@@ -327,7 +327,7 @@ class Called:
         *(passing, functools.partial(passing, 1), Called(), renamed(passing), renamed(lambda: ()), zip, map, Mock()),
         *(hidden(lambda: ()), functools.partial(with_an_option, 1), functools.lru_cache(passing), by_place, max),
     ],
-    ids=repr,
+    ids=lambda each: type(each).__name__,
 )
 def test_whatever_else_can_be_called_with_context_and_goal_is_a_strategy(collect):
     with GCSession(strategy=Holding(collect)) as session:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.parts import EQUAL, VARIANTS, Equal, Watch, differing, replayed
+from benchmarks.parts import EQUAL, Equal, Watch, differing, replayed
 from benchmarks.sized import Task
 from gc_core import ImportanceScorer, Plugins
 from tests.support.say import call, result, small, user

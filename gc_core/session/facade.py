@@ -648,8 +648,9 @@ class SessionFacade:
         Undo the last collection (or restored item); return False when there is none.
 
         The removed content returns to its place, checked by its digest, and is pinned until ``release``. Its size is
-        not checked here: a warning is logged, and ``pre_send`` raises an error with the excess. Raises LogError, with
-        nothing changed, when the files do not hold the content.
+        not checked here: if the window is too large then, a warning is logged and ``session.budget`` says by how much.
+        The next ``pre_send`` collects other content, and raises ContextOverflowError if that does not suffice. Raises
+        LogError, with nothing changed, when the files do not hold the content.
         """
         return self._core.timeline.undo()
 

@@ -16,7 +16,7 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
-from gc_core.relevance.polls import PAUSE
+from gc_core.relevance.polls import PAUSE, SLOW
 from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, POLLED, PROVISIONAL, RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import framed_result
@@ -430,6 +430,13 @@ def test_a_slow_tool_makes_no_poll():
     with collected(events, reread_guard="warn") as session:
         Rounds(session, name="search").go(20, tool=11.0)
         assert noticed(events)
+
+
+def test_a_tool_that_takes_most_of_a_minute_waits():
+    events = []
+    with collected(events) as session:
+        Rounds(session, name="fetch").go(40, tool=SLOW)
+        assert noticed(events) == []
 
 
 def test_the_same_edit_every_few_seconds_is_no_poll():

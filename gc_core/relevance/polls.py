@@ -29,6 +29,9 @@ again at once, one that waits for a build sleeps between its calls. Neither the 
 unless the tool is there to wait.
 """
 
+SLOW: Final = 40.0
+"""Seconds of a tool from which it has waited, whatever it is: what is asked for each minute is watched."""
+
 _SEARCHED: Final = 2_000
 _HEAD: Final = 200
 _WAITING: Final = frozenset({"sleep", "wait", "watch", "poll", "pause", "delay", "await"})
@@ -94,8 +97,15 @@ class Waiting:
     def _pass(self, seconds: float, *, waits: bool, of_host: bool) -> None:
         self.passed += seconds
         if self._waited < PAUSE:
-            self._waited += PAUSE if waits and seconds >= BRIEF else seconds if of_host else 0.0
+            self._waited += self._waits(seconds, waits=waits, of_host=of_host)
             self.pauses += self._waited >= PAUSE
+
+    @staticmethod
+    def _waits(seconds: float, *, waits: bool, of_host: bool) -> float:
+        """Return the seconds of waiting among those that passed."""
+        if seconds >= SLOW or (waits and seconds >= BRIEF):
+            return max(PAUSE, seconds)
+        return seconds if of_host else 0.0
 
     def _elapsed(self) -> float:
         """Return the seconds since the last look at the clock; one that goes back shows none."""

@@ -10,7 +10,8 @@ passes between the rounds show that the agent waits for something, as a monitor 
 small result, or a call for a state, every two seconds (``gc_core.relevance.polls``); a slow tool does not. And a loop
 concerns collected content: a call whose result is still whole in the window repeats for other reasons.
 
-What merely describes a call makes it no other call, and when a result was made makes it no other result.
+What comes back decides (``gc_core.relevance.rounds``): a large text that was read before is the same text, whatever
+words asked for it, and a thought or an error is no news. A small result belongs to its call.
 
 It reads only what is new, O(new) per turn, is deterministic, and calls nothing. Its state is in memory: a session that
 is opened again starts over.
@@ -18,8 +19,6 @@ is opened again starts over.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,13 +26,12 @@ from typing import Final
 
 import attrs
 
-from gc_core.relevance.polls import BRIEF, SMALL, Waiting, asks_for_state, tells_state, waits
+from gc_core.relevance.polls import BRIEF, Waiting
 from gc_core.relevance.reread_phrases import asks_to_reread
-from gc_core.relevance.tool_calls import ToolCall
+from gc_core.relevance.rounds import MadeCall, Parts, digest, text_key
 from gc_core.relevance.volatile_text import without_moments
 from gc_core.values.framing import unframed
 from gc_core.values.items import Item, ItemKind, number_of
-from gc_core.values.json_values import read_json
 
 ASKED, REPEATED = "asked", "repeated"
 """The kinds of notices: words that ask for collected content, or a call that returns the same again."""
@@ -79,10 +77,7 @@ says anything new.
 _LAP: Final = b"lap"  # no digest is that short
 _STILL_RUNS: Final = PROVISIONAL.rpartition("}")[2]
 _BEFORE_ID: Final = PROVISIONAL.partition("{name}")[2].partition("{call_id}")[0]
-_LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _SAID = frozenset({ItemKind.USER_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.ASSISTANT_TEXT})
-_DESCRIBES = frozenset({"description", "explanation", "reason", "rationale", "intent", "justification", "thought"})
-_SHOWN = 120  # characters of a call in a notice
 
 
 @attrs.frozen(kw_only=True)
@@ -104,18 +99,6 @@ class Notice:
     times: int
     item: str
     goes_on: bool = False
-
-
-@attrs.frozen(kw_only=True)
-class _Made:
-    """A call whose result has not come."""
-
-    digest: bytes
-    shown: str
-    looks_back: bool
-    waits: bool
-    asks: bool
-    changes: bool
 
 
 @attrs.frozen(kw_only=True)
@@ -144,7 +127,7 @@ class _Circle:
     kind: str
     what: str
     most: int
-    first: str = ""  # its first result, if collected content is concerned
+    first: str = ""  # the copy that the newest call would need no more, if collected content is concerned
     is_cheap: bool = False  # it reads little again, or asks for a state
     times: int = 0
     returns: int = 0  # how many of them returned a known result
@@ -205,12 +188,14 @@ class RereadGuard:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._time = Waiting(clock)
         self._seen: OrderedDict[bytes, str] = OrderedDict()
-        self._calls: dict[str, _Made] = {}
+        self._parts = Parts()
+        self._calls: dict[str, MadeCall] = {}
         self._circles: dict[bytes, _Circle] = {}
         self._texts: dict[str, str] = {}
         self._asked = ""
         self._steps = 0
         self._quiet_to = 0
+        self._is_idle = False  # the newest step brought nothing
         self._passed_before = 0.0  # at the step before this one
         self._passed_at = 0.0  # at this step
 
@@ -219,7 +204,7 @@ class RereadGuard:
     def see(self, items: Iterable[Item], *, collected: bool) -> None:
         """See new items, in order. Loops count only if something was ``collected``."""
         items = tuple(items)
-        made = {item.id: _made(item) for item in items if item.kind is ItemKind.TOOL_CALL}
+        made = {item.id: MadeCall.of(item) for item in items if item.kind is ItemKind.TOOL_CALL}
         calls = bool(made)
         self._calls |= made
         self._let_pass(items, made)
@@ -273,7 +258,7 @@ class RereadGuard:
         lap = self._circles.get(_LAP)
         return (one for one in self._circles.values() if one is not lap and one.is_due(lap))
 
-    def _let_pass(self, items: Sequence[Item], made: Mapping[str, _Made]) -> None:
+    def _let_pass(self, items: Sequence[Item], made: Mapping[str, MadeCall]) -> None:
         """Take the time since the last items: the model's before a call, a tool's before a result."""
         if made:
             self._time.called(waits=any(one.waits for one in made.values()))
@@ -300,28 +285,70 @@ class RereadGuard:
         return notice
 
     def _answered(self, item: Item, *, collected: bool) -> None:
-        """Count the same call with the same result, whatever came in between: it is not progress."""
+        """Count the same text, or the same call with the same result, whatever came in between that brought nothing."""
         made = self._calls.pop(item.call, None)
         if made is None:
             # A late result, in a frame that names its call: its content may still be new.
-            if self._is_new(_digest(unframed(item)), item):
+            if self._is_new(digest(unframed(item)), item):
                 self._circles.clear()
             return
-        text = _STILL_RUNS if item.text.endswith(_STILL_RUNS) else without_moments(item.text)
-        pair = _digest(made.digest, text)
-        known = not self._is_new(pair, item)
+        key, first = self._recognised(made, item)
+        known = first != item.id
         if not known:
+            if self._brings_nothing(made, item):
+                self._pass_by(item)
+                return
             self._circles.clear()
         elif not collected:
             return
-        is_cheap = _is_cheap(made, item)
-        if pair not in self._circles:
-            first, most = ("", FURTHER) if made.looks_back else (self._seen[pair], POLLED)
-            self._circles[pair] = _Circle(REPEATED, made.shown, most, first, is_cheap)
-        now = self._now((item.turn, item.step))
-        self._circles[pair].again(item, now, known=known)
-        if known and not (is_cheap and self._passed_at - self._passed_before >= BRIEF):
+        is_cheap = made.is_cheap(item)
+        if key not in self._circles:
+            self._circles[key] = _Circle(REPEATED, "", FURTHER if made.looks_back else POLLED, is_cheap=is_cheap)
+        circle, now = self._circles[key], self._now((item.turn, item.step))
+        circle.what, circle.first = made.shown, "" if made.looks_back else first
+        circle.again(item, now, known=known)
+        self._is_idle = False
+        if known and not (is_cheap and self._is_slow):
             self._circles.setdefault(_LAP, _Circle(REPEATED, "", POLLED)).again(item, now)
+
+    @property
+    def _is_slow(self) -> bool:
+        return self._passed_at - self._passed_before >= BRIEF
+
+    def _pass_by(self, item: Item) -> None:
+        """Count a step that brought nothing as one of its lap, if known content came right before it."""
+        lap = self._circles.get(_LAP)
+        if lap is not None and not self._is_idle and not self._is_slow:
+            lap.again(item, self._now((item.turn, item.step)))
+        self._is_idle = True
+
+    def _recognised(self, made: MadeCall, item: Item) -> tuple[bytes, str]:
+        """
+        Return the key of what came back, and the copy of it that was there before: the first that this call brought,
+        or, if it is another call, the newest; the item itself if there was none.
+        """
+        if not made.brings_text(item):
+            text = _STILL_RUNS if item.text.endswith(_STILL_RUNS) else without_moments(item.text)
+            key = digest(made.digest, text)
+            return key, item.id if self._is_new(key, item) else self._seen[key]
+        key = text_key(item.text)
+        if made.target.is_named:
+            is_other_call = self._is_new(made.digest, item)
+            key = self._parts.root(key, made.target, item.text, is_other_call=is_other_call)
+        pair = digest(made.digest, key)
+        newest = item.id if self._is_new(key, item) else self._seen[key]
+        self._seen[key] = item.id
+        return key, newest if self._is_new(pair, item) else self._seen[pair]
+
+    def _brings_nothing(self, made: MadeCall, item: Item) -> bool:
+        """Return whether a call and its result, neither seen before, are no progress all the same."""
+        failed = made.failed(item)
+        if made.is_thought(item) or (failed and made.reads):
+            return True
+        if not failed and not made.is_plan(item):
+            return False
+        ticked = [self._is_new(entry, item) for entry in made.ticked()]
+        return not self._is_new(made.remainder(item), item) and not any(ticked)
 
     def _said(self, item: Item, *, has_calls: bool, collected: bool) -> None:
         words = asks_to_reread(item.text)
@@ -333,7 +360,7 @@ class RereadGuard:
             return
         if item.synthetic:
             return
-        new = self._is_new(_digest(item.kind.value, item.text), item)
+        new = self._is_new(digest(item.kind.value, item.text), item)
         if item.kind is ItemKind.USER_TEXT:
             # An agent that only announces another review is driven by words such as "Continue."
             self._drop(REPEATED)
@@ -382,44 +409,3 @@ def notice_text(notice: Notice, *, recalls: bool, cites: bool, reference: str) -
         back = "What is needed and not told there can be asked of the user."
     rest = "Summaries and lines that open with [gc: stand for what was left out. Continue from them, with a new step."
     return f"{seen} {rest} {back}"
-
-
-def _made(item: Item) -> _Made:
-    shown = f"{item.name}({item.text})"
-    return _Made(
-        digest=_digest(item.name, _plain(item.text)),
-        shown=shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}...",
-        looks_back=item.name in _LOOKS_BACK,
-        waits=waits(item.name, item.text),
-        asks=asks_for_state(item.name, item.text),
-        changes=ToolCall.of(item).changes,
-    )
-
-
-def _is_cheap(made: _Made, result: Item) -> bool:
-    """Return whether a round costs no more than a look at a state; an edit is none."""
-    return not (made.looks_back or made.changes) and (
-        made.asks or result.original_tokens <= SMALL or tells_state(result.text)
-    )
-
-
-def _plain(arguments: str) -> str:
-    """
-    Return arguments without insignificant differences: blanks, the order of keys, and what describes the call; if they
-    are not JSON, unchanged.
-    """
-    try:
-        read = read_json(arguments)
-    except ValueError:
-        return arguments
-    if isinstance(read, dict) and not read.keys() <= _DESCRIBES:
-        read = {key: value for key, value in read.items() if key not in _DESCRIBES}
-    return json.dumps(read, sort_keys=True)
-
-
-def _digest(*pieces: str | bytes) -> bytes:
-    made = hashlib.blake2b(digest_size=16)
-    for piece in pieces:
-        raw = piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogatepass")
-        made.update(len(raw).to_bytes(8, "big") + raw)
-    return made.digest()

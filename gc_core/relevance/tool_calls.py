@@ -101,7 +101,7 @@ _RANGES: Final = (
     ("start_line_one_indexed", "end_line_one_indexed_inclusive"), ("from_line", "to_line"), ("StartLine", "EndLine"),
     ("start_line_one_indexed", "end_line_one_indexed"), ("first_line", "last_line"), ("begin_line", "end_line"),
 )  # fmt: skip
-_PARTIAL: Final = frozenset(
+PARTIAL: Final = frozenset(
     {"offset", "limit", "view_range", "range", "lines", "pages", "line"}.union(*map(set, _RANGES))
 )
 
@@ -256,7 +256,7 @@ def _read(name: str, text: str) -> ToolCall:
         paths=paths,
         files=did.files,
         lines=did.lines,
-        is_whole=did.lines is None and _PARTIAL.isdisjoint(arguments) and _shows_all(command_in(arguments)),
+        is_whole=did.lines is None and PARTIAL.isdisjoint(arguments) and _shows_all(command_in(arguments)),
         new_texts=tuple(value for key, value in strings if not key.lower().startswith("old")),
     )
 

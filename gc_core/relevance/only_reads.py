@@ -1,0 +1,77 @@
+"""
+Whether a call only reads: what comes back from it may then be known, however it was asked for.
+
+Only what surely reads is taken for reading. A call whose effect is unknown may have done something, and doing the same
+to another thing is work, even if each answers in the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from gc_core.relevance.shell import Effect, read_command
+from gc_core.relevance.tool_calls import NAME_WORD, CallKind, ToolCall, texts_in
+from gc_core.values.json_values import read_object
+from gc_core.values.patterns import regex
+
+_READ: Final = frozenset(
+    {"read", "get", "list", "fetch", "search", "find", "show", "view", "open", "query", "lookup", "look", "load"}
+    | {"describe", "grep", "glob", "cat", "ls", "diff", "log", "logs", "blame", "retrieve", "browse", "inspect"}
+    | {"select", "crawl", "scrape", "recall", "history", "extract", "head", "tail"}
+)
+_ACT: Final = frozenset(
+    {"set", "create", "update", "delete", "remove", "send", "put", "write", "edit", "replace", "insert", "append"}
+    | {"rename", "click", "press", "submit", "buy", "reply", "start", "stop", "restart", "apply", "deploy", "upload"}
+    | {"save", "next", "previous", "scroll", "run", "execute", "install", "undo"}
+)
+_STATEMENTS: Final = frozenset({"sql", "query", "q", "statement"})
+_STATEMENT = regex(r"\s{0,99}(?:select|with|show|describe|explain|pragma)\b", re.IGNORECASE)
+_CHANGES_ROWS = regex(r"\b(?:insert|update|delete|drop|alter|create|truncate|merge|into)\s", re.IGNORECASE)
+_LOOKS = regex(
+    r"\s{0,9}(?:(?:git|kubectl|docker)(?: -\S{1,99}(?: [^\s-]\S{0,99})?){0,4} (?:show|log|diff|blame|status|ls-files"
+    r"|grep|get|describe|logs|ps|inspect|images)|gh (?:pr|issue|run) (?:view|diff|list|checks)|journalctl|head|tail|cat"
+    r"|nl|curl(?!.* (?:-[XdFTOo]|--(?:data|request|form|output)))|grep|rg|ls|sed -n|wc|cd|column|jq|sort|uniq|cut|tr)"
+    r"\b[^>`$]{0,2000}"
+)
+_PIECES = regex(r"\|\|?|&&|;|\n")
+_MOST = 2_000  # characters of a command or statement
+
+
+def only_reads(call: ToolCall, arguments: str) -> bool:
+    """Return whether a call surely changes nothing."""
+    if call.changes:
+        return False
+    if call.kind is CallKind.READ or any(map(_is_reading_command, _arguments(arguments, _holds_command))):
+        return True
+    if any(map(_is_reading_statement, _arguments(arguments, _STATEMENTS.__contains__))):
+        return True
+    words = {word.lower() for word in NAME_WORD.findall(call.name.rpartition("__")[2] or call.name)}
+    return words.isdisjoint(_ACT) and (call.kind is CallKind.SEARCH or not words.isdisjoint(_READ))
+
+
+def file_read(call: ToolCall, arguments: str) -> str:
+    """Return the only file that a reading call shows, as it names it, or ""."""
+    commands = _arguments(arguments, _holds_command)
+    files = call.files or next((found for one in commands if (found := read_command(one).files)), ())
+    return files[0] if len(files) == 1 else ""
+
+
+def _arguments(arguments: str, is_meant: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the arguments under the names that are meant."""
+    return (text[:_MOST] for key, text in texts_in(read_object(arguments) or {}) if is_meant(key))
+
+
+def _holds_command(key: str) -> bool:
+    return key in {"input", "script"} or "command" in key.lower() or "cmd" in key.lower()
+
+
+def _is_reading_statement(statement: str) -> bool:
+    return _STATEMENT.match(statement) is not None and not _CHANGES_ROWS.search(statement)
+
+
+def _is_reading_command(command: str) -> bool:
+    if read_command(command).effect in {Effect.SEARCHES, Effect.READS}:
+        return True
+    return all(_LOOKS.fullmatch(piece) for piece in _PIECES.split(command) if piece.strip())

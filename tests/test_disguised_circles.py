@@ -1,0 +1,198 @@
+"""The re-read guard on circles in disguise: what comes back decides, and what brings nothing hides nothing."""
+
+import itertools
+import json
+
+import attrs
+import pytest
+
+from gc_core import GCPolicy, ItemKind
+from gc_core.relevance.polls import SMALL
+from gc_core.relevance.reread_guard import LAP, RereadGuard
+from gc_core.values.items import Item
+
+LAPS = 8
+RING = 3
+
+
+def lines(name, number=120):
+    return [f"{name} {place}: {place * 7919 % 1000} of what was counted in {name}" for place in range(number)]
+
+
+def text(name, start=0, number=120):
+    return "\n".join(lines(name, start + number)[start:])
+
+
+def numbered(name, form="{:>6}\t{}"):
+    return "\n".join(form.format(place, line) for place, line in enumerate(lines(name), 1))
+
+
+def first_notice(steps, *, stay=2, tokens=SMALL + 1):
+    """
+    The place of the first step after which the guard speaks, or None. Of the results the last few ``stay`` in the
+    window; a text of several lines has so many ``tokens``, another one has few.
+    """
+    guard, kept = RereadGuard(), [""] * stay
+    for place, (name, arguments, shown) in enumerate(steps):
+        size = tokens if "\n" in shown else 9
+        asked = Item(
+            id=f"i{2 * place + 1}", kind=ItemKind.TOOL_CALL, source="conversation", policy=GCPolicy.EPHEMERAL,
+            tokens=1, original_tokens=1, text=json.dumps(arguments), unit=place, turn=0, step=place, name=name,
+        )  # fmt: skip
+        came = attrs.evolve(
+            asked, id=f"i{2 * place + 2}", kind=ItemKind.TOOL_RESULT, text=shown, call=asked.id, original_tokens=size
+        )
+        guard.see([asked, came], collected=True)
+        kept = [*kept, came.id]
+        if guard.look(kept[len(kept) - stay :].__contains__) is not None:
+            return place
+    return None
+
+
+def around(*ways, between=None, laps=LAPS):
+    """Laps around a ring of texts, each lap by the next way to ask, with a step between if there is one."""
+    for lap, member in itertools.product(range(laps), range(RING)):
+        name, arguments, shown = ways[lap % len(ways)](f"m{member}", lap)
+        yield name, arguments, shown
+        if between is not None:
+            yield between(lap * RING + member)
+
+
+def shell(command, shown=text):
+    return lambda name, _: ("bash", {"command": command.format(name)}, shown(name))
+
+
+def tool(name, shown=text, **arguments):
+    return lambda member, lap: (
+        name,
+        {key: value.format(member, lap) if isinstance(value, str) else value for key, value in arguments.items()},
+        shown(member),
+    )
+
+
+READ = tool("read_file", path="src/{0}.py")
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [
+        [tool("code_search", query="where {0} is used, {1}")],
+        [tool("web_search", query="{0}", count="{1}")],
+        [tool("get_logs", stream="{0}", start="2031-04-02T08:00Z"), tool("get_logs", stream="{0}", start="8:00")],
+        [tool("fetch", url="https://{0}.example/a"), tool("fetch", url="http://{0}.example/a/#top")],
+        [tool("run_sql", sql="SELECT * FROM {0}"), tool("run_sql", sql="select *\nfrom {0};")],
+        [shell("rg -n -i {0} lib"), shell("rg -in {0} lib"), shell("rg -n --ignore-case {0} lib")],
+        [shell("ls -la {0}"), shell("ls -l -a {0}/")],
+        [shell("git show HEAD~{0}"), shell("git --no-pager show HEAD~{0}"), shell("git show HEAD~{0} | cat")],
+        [shell("kubectl get pods -n {0}"), shell("kubectl -n {0} get pods")],
+        [shell("tail -n 120 {0}.log"), shell("tail -120 {0}.log"), shell("cat {0}.log | tail -n 120")],
+        [tool("read_file", path=path) for path in ("src/{0}.c", "./src/{0}.c", "/repo/src/../src/{0}.c", "{0}.c")],
+        [
+            shell("cat src/{0}.py"),
+            tool("read_file", numbered, path="src/{0}.py"),
+            tool("view", lambda name: f"Lines of {name}:\n{numbered(name, '{:05d}| {}')}", path="/repo/src/{0}.py"),
+            shell("sed -n '1,400p' src/{0}.py"),
+            shell("cat -n src/{0}.py", numbered),
+        ],
+        [
+            lambda name, lap: ("open", {"target": name, "offset": lap * 3, "limit": 110}, text(name, lap * 3, 110)),
+        ],
+        [
+            lambda name, lap: (
+                "run_terminal_cmd",
+                {"command_line": f"sed -n '{1 + lap * 4},{110 + lap * 4}p' {name}.txt"},
+                text(name, lap * 4, 110),
+            ),
+        ],
+    ],
+)
+def test_a_text_that_comes_back_is_known_whatever_words_asked_for_it(ways):
+    place = first_notice(around(*ways))
+    assert place is not None
+    assert place < RING + LAP
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda place: ("think", {"thought": f"Thought {place}"}, "ok"),
+        lambda place: ("sequentialthinking", {"thought": f"So {place}"}, json.dumps({"thoughtNumber": place})),
+        lambda place: ("update_plan", {"plan": [{"step": f"look {place}", "status": "pending"}]}, "Plan updated"),
+        lambda place: ("read_file", {"path": f"no{place}.py"}, f"Error: no such file: no{place}.py"),
+        lambda place: ("bash", {"command": f"foo{place}"}, f"bash: foo{place}: command not found"),
+        lambda place: ("http_get", {"url": f"/v{place}"}, f"404 Not Found: /v{place}"),
+        lambda place: ("frobnicate", {"x": place}, "Unknown tool: frobnicate"),
+    ],
+)
+def test_a_step_that_brings_nothing_hides_no_circle(between):
+    place = first_notice(around(READ, between=between))
+    assert place is not None
+    assert place < 2 * RING + 8
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda place: ("edit", {"path": "a.py", "old_string": f"x{place}", "new_string": "y"}, "ok"),
+        lambda place: ("edit", {"path": "a.py", "old_string": f"x{place}", "new_string": "y"}, "Error: not found"),
+        lambda place: ("bash", {"command": f"make step{place}"}, "ok"),
+        lambda place: ("deploy", {"port": place}, f"Error: port {place} is in use"),
+        lambda place: ("grep", {"pattern": f"p{place}"}, "No matches found"),
+        lambda place: ("move", {"to": place}, "ok"),
+        lambda place: (
+            "TodoWrite",
+            {"todos": [{"content": f"t{one}", "status": "completed"} for one in range(place + 1)]},
+            "Todos have been modified",
+        ),
+        lambda place: ("update_todo", {"id": place, "status": "done"}, "updated"),
+        lambda place: ("write_plan", {"text": "\n".join(f"- [x] part {one}" for one in range(place + 1))}, "saved"),
+    ],
+)
+def test_a_step_that_did_or_ticked_off_something_is_progress(between):
+    assert first_notice(around(READ, between=between)) is None
+
+
+def test_a_small_result_belongs_to_its_call():
+    asked = ((f"read_{place}", {"path": f"f{place}"}, text("same")) for place in range(30))
+    assert first_notice(asked, tokens=SMALL) is None
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        lambda place: [("read_file", {"path": f"pkg{place}/LICENSE"}, text("licence"))],
+        lambda place: [("read_file", {"path": f"pkg{place}/f{one}"}, text(f"f{one}")) for one in range(3)],
+        lambda place: [("read_file", {"path": f"pkg{place}/package.json"}, f"{text('same')}\nname: {place}")],
+        lambda place: [("bash", {"command": "make lint", "cwd": f"services/{place}"}, text("clean"))],
+        lambda place: [("fetch", {"url": f"https://{place}.example"}, text("please log in"))],
+        lambda place: [("fetch", {"url": f"https://{place}.example"}, f"{text('menu')}\naddress {place}")],
+    ],
+)
+def test_things_that_read_alike_are_no_circle(each):
+    assert first_notice(step for place in range(30) for step in each(place)) is None
+
+
+@pytest.mark.parametrize(
+    "command", [lambda _: "cat a.log", lambda _: "tail -n 100 a.log", lambda place: f"{('cat', 'nl')[place % 2]} a.log"]
+)
+def test_a_log_that_grows_is_news(command):
+    asked = (("bash", {"command": command(place)}, text("log", 0, 100 + place)) for place in range(40))
+    assert first_notice(asked) is None
+
+
+def test_a_text_that_still_stands_in_the_window_is_sought_by_no_other_call():
+    asked = [("search", {"query": f"query {place}"}, text("hits")) for place in range(30)]
+    assert first_notice(asked, stay=2) is None
+    assert first_notice(asked, stay=0) is not None
+
+
+def test_pieces_of_a_file_that_was_read_whole_are_new():
+    whole = [("read_file", {"path": "a.py"}, text("a", 0, 1_200))]
+    pieces = [
+        ("read_file", {"path": "a.py", "offset": at, "limit": 100}, text("a", at, 100)) for at in range(0, 900, 90)
+    ]
+    assert first_notice([*whole, *pieces], stay=0) is None
+
+
+def test_thoughts_alone_are_no_circle():
+    assert first_notice(("think", {"thought": f"Thought {place}"}, "ok") for place in range(50)) is None

@@ -211,31 +211,14 @@ def late_sorts_of(seeds):
     }
 
 
+# The guard's misses on these sessions were looked at and mended on 2026-11-29: since then they say what it does for
+# agents that it was made for, and no more what it does for others.
 NOTICED_THOUGH_HONEST = {  # in some or all of their sessions, where a tool itself waits; none is ended
     "a_benchmark_ten_times",
     "a_flaky_test",
-    "a_price_each_hour",
     "a_sensor",
     "rows_that_are_left",
     "two_nodes_behind_one_address",
-}
-UNSEEN_AND_LATE = {  # of ten seeds of each, seven or more are noticed after more than eight calls, or never
-    "a_search_and_a_file",  # in other words each lap, and a file by turns: after 22 calls, when the words come again
-    "ends_of_logs",  # `tail -n 120`, `tail -120`, `tail --lines=120`: after 22
-    "one_search_reworded",  # the same hits for other words: never
-    "other_flags_of_a_listing",  # `ls -la`, `ls -al`, `ls -l -a`: never
-    "other_forms_of_a_time",  # the same hour, written in three ways: after 16
-    "other_order_of_flags",  # `rg -n -i`, `rg -in`: never
-    "other_spacing",  # of a `grep`, and other quotes: after 22
-    "other_spellings_of_a_path",  # `src/a.c`, `./src/a.c`: never
-    "other_spellings_of_a_query",  # of SQL, in capitals or not: after 16
-    "other_spellings_of_an_address",  # with a slash at the end, or a fragment: after 16
-    "other_tools_for_a_file",  # `cat`, `sed`, a tool for reading: after 16
-    "ranges_of_sed",  # lines 1 to 300, 6 to 305: after 15
-    "ranges_that_shift",  # the same with a tool for reading: after 22
-    "results_counted_otherwise",  # another number of results is asked for, the same come: never
-    "with_a_slip_between",  # now and then a wrong path between: after 10 to 19, or never
-    "with_thoughts_between",  # a tool for a thought, with another thought each time, between: never
 }
 
 
@@ -243,19 +226,18 @@ def test_no_unseen_honest_session_is_ended_and_only_some_sorts_are_noticed():
     assert_no_unseen_is_ended_and_only_some_sorts_are_noticed(range(60), 5)
 
 
-def test_the_sorts_of_unseen_circles_that_are_noticed_late_are_known():
-    assert late_sorts_of(range(UNSEEN_CIRCLES)) <= UNSEEN_AND_LATE
+def test_no_sort_of_unseen_circles_is_noticed_late():
+    assert late_sorts_of(range(UNSEEN_CIRCLES)) == set()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 2_000, 250))
-def test_no_one_of_two_thousand_unseen_honest_sessions_is_ended_and_one_in_ten_is_noticed(start):
-    """Of all 2,000, 190 are noticed, 198 times; none is ended."""
-    assert_no_unseen_is_ended_and_only_some_sorts_are_noticed(range(start, start + 250), 25)
+def test_no_one_of_two_thousand_unseen_honest_sessions_is_ended_and_one_in_fifteen_is_noticed(start):
+    """Of all 2,000, 132 are noticed, 146 times; none is ended. Before their misses were mended, 190 were."""
+    assert_no_unseen_is_ended_and_only_some_sorts_are_noticed(range(start, start + 250), 19)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 400, 100))
-def test_the_sorts_of_four_hundred_unseen_circles_that_are_noticed_late_are_known(start):
-    """Of all 400, 243 are noticed within eight calls."""
-    assert late_sorts_of(range(start, start + 100)) <= UNSEEN_AND_LATE
+def test_not_one_of_four_hundred_unseen_circles_is_noticed_late(start):
+    assert late_sorts_of(range(start, start + 100)) == set()

@@ -163,6 +163,7 @@ def test_a_small_result_belongs_to_its_call():
         lambda place: [("read_file", {"path": f"pkg{place}/LICENSE"}, text("licence"))],
         lambda place: [("read_file", {"path": f"pkg{place}/f{one}"}, text(f"f{one}")) for one in range(3)],
         lambda place: [("read_file", {"path": f"pkg{place}/package.json"}, f"{text('same')}\nname: {place}")],
+        lambda place: [("bash", {"command": f"git show v{place}:a.py"}, f"{text('old')}\nversion {place}")],
         lambda place: [("bash", {"command": "make lint", "cwd": f"services/{place}"}, text("clean"))],
         lambda place: [("fetch", {"url": f"https://{place}.example"}, text("please log in"))],
         lambda place: [("fetch", {"url": f"https://{place}.example"}, f"{text('menu')}\naddress {place}")],

@@ -52,9 +52,11 @@ def only_reads(call: ToolCall, arguments: str) -> bool:
 
 
 def file_read(call: ToolCall, arguments: str) -> str:
-    """Return the only file that a reading call shows, as it names it, or ""."""
-    commands = _arguments(arguments, _holds_command)
-    files = call.files or next((found for one in commands if (found := read_command(one).files)), ())
+    """Return the only file that a call shows, as it names it, or ""; an older version of a file is not the file."""
+    files = call.files if call.kind is CallKind.READ else ()
+    for command in () if files else _arguments(arguments, _holds_command):
+        reading = read_command(command)
+        files = reading.files if reading.effect is Effect.READS else ()
     return files[0] if len(files) == 1 else ""
 
 

@@ -26,11 +26,14 @@ PAUSE: Final = 5.0
 """
 Seconds that the host waits between two rounds from which they are not a loop: an agent that searches for a text calls
 again at once, one that waits for a build sleeps between its calls. Neither the model's time nor a tool's is waiting,
-unless the tool is there to wait.
+unless the tool is there to wait, or very slow.
 """
 
 SLOW: Final = 40.0
-"""Seconds of a tool from which it has waited, whatever it is: what is asked for each minute is watched."""
+"""
+Seconds of a tool from which it has waited, whatever it is. Of the made sessions (``tests.support``) the slowest circle
+takes 30 seconds a call, and honest agents that measure or watch something take 40 and more.
+"""
 
 _SEARCHED: Final = 2_000
 _HEAD: Final = 200

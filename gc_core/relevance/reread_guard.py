@@ -7,8 +7,9 @@ can be recalled; if the repetition continues, the host may want the loop to end.
 
 A loop is fast and undisturbed: a user who says anything, even the same words, a result that differs, and time that
 passes between the rounds show that the agent waits for something, as a monitor or a poll of a build does. So does a
-small result, or a call for a state, every two seconds (``gc_core.relevance.polls``); a slow tool does not. And a loop
-concerns collected content: a call whose result is still whole in the window repeats for other reasons.
+small result, or a call for a state, every two seconds, and a tool that takes most of a minute
+(``gc_core.relevance.polls``). And a loop concerns collected content: a call whose result is still whole in the window
+repeats for other reasons.
 
 What comes back decides (``gc_core.relevance.rounds``): a large text that was read before is the same text, whatever
 words asked for it, and a thought or an error is no news. A small result belongs to its call.
@@ -38,16 +39,16 @@ ASKED, REPEATED = "asked", "repeated"
 
 NOTICED_AT: Final = 3
 """
-Number of equal results of one call, with nothing new in between, at which the agent is warned. A second time is
-harmless. In the 5,389 calls of the project's recorded sessions (November 2026) a third occurs in one session only,
-whose agent sends one SQL query up to ten times unchanged.
+Number of times that one text, or one small result of one call, comes with nothing new in between, at which the agent is
+warned. A second time is harmless. In the 5,389 calls of the project's recorded sessions (November 2026) a third occurs
+in one session only, whose agent sends one SQL query up to ten times unchanged.
 """
 
 LAP: Final = 6
 """
 Number of steps in a row without anything new at which several alternating calls are a loop, as soon as one of them
 recurs. Five files that are read once more, in turn, are not; a sixth step that returns to one of them begins a second
-lap.
+lap. A thought or an error after a reading is a step as well; it is never what recurs.
 """
 
 FURTHER: Final = 5
@@ -127,7 +128,7 @@ class _Circle:
     kind: str
     what: str
     most: int
-    first: str = ""  # the copy that the newest call would need no more, if collected content is concerned
+    first: str = ""  # the earlier copy that has to have left the window, if collected content is concerned
     is_cheap: bool = False  # it reads little again, or asks for a state
     times: int = 0
     returns: int = 0  # how many of them returned a known result
@@ -177,8 +178,8 @@ class RereadGuard:
     """
     Sees every item that arrives, and reports before the next model call what it noticed.
 
-    Progress is a call or a result that was not there before, and anything a user says; text is narration and is not
-    progress, nor is a text that asks to review everything. Progress ends a loop, and so does a pause.
+    Progress is a result that was not there before and brings something, and anything a user says; text is narration and
+    is not progress, nor is a text that asks to review everything. Progress ends a loop, and so does a pause.
 
     Args:
         clock: Returns seconds; the time between a request and its reply is the model's and is not counted.

@@ -87,7 +87,7 @@ SETTINGS = [
     ["result", "depth = 3"],
     ["call", 'read_file {"path": "conf/b.toml"}'],
     ["result", "depth = 4"],
-    ["call", "bash {\"command\": \"sed -i s/retries=2/retries=7/ conf/c.ini\"}"],
+    ["call", 'bash {"command": "sed -i s/retries=2/retries=7/ conf/c.ini"}'],
     ["result", "retries=2 workers=5"],
 ]
 

@@ -230,7 +230,7 @@ def values_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _settings_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield short values and versions; of versions only the one that is nobody else's ("the version", ``version =``)."""
+    """Yield short values, and the version if it is nobody else's: "the version", not "the React version"."""
     for match in _SETTING.finditer(text):
         name, value = match[1].lower().strip("-"), match[2]
         if name == "version":

@@ -36,12 +36,12 @@ def refused(verdict, words):
 
 
 def test_inventions_are_refused_and_honest_summaries_are_not():
-    assert refused("invention", "none of the originals") >= 70
+    assert refused("invention", "none of the originals") >= 77
     assert refused("good", "none of the originals") <= 4
 
 
 def test_what_is_left_to_do_is_refused():
-    assert refused("unfinished", "past tense") >= 78
+    assert refused("unfinished", "past tense") >= 82
     assert refused("good", "past tense") <= 2
 
 

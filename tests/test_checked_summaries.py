@@ -15,6 +15,7 @@ from tests.test_summary_validation import plain_request
 
 DATA = Path(__file__).parent / "data"
 ROWS = [json.loads(line) for line in (DATA / "checked_summaries.jsonl").read_text("utf-8").splitlines()]
+SECOND = [json.loads(line) for line in (DATA / "checked_summaries_second.jsonl").read_text("utf-8").splitlines()]
 
 
 def complaints(originals, summary):
@@ -26,23 +27,29 @@ def complaints(originals, summary):
     return SummaryValidator().validate(attrs.evolve(request, items=items), summary)
 
 
-def refused(verdict, words):
-    rows = [row for row in ROWS if row["verdict"] == verdict][1::2]
-    return (
-        100
-        * sum(any(words in each for each in complaints(row["originals"], row["summary"])) for row in rows)
-        / len(rows)
-    )
+def refused(verdict, words, rows=ROWS[1::2]):
+    rows = [row for row in rows if row["verdict"] == verdict]
+    found = sum(any(words in each for each in complaints(row["originals"], row["summary"])) for row in rows)
+    return 100 * found / len(rows)
 
 
 def test_inventions_are_refused_and_honest_summaries_are_not():
-    assert refused("invention", "none of the originals") >= 70
+    assert refused("invention", "none of the originals") >= 77
     assert refused("good", "none of the originals") <= 4
 
 
 def test_what_is_left_to_do_is_refused():
-    assert refused("unfinished", "past tense") >= 78
+    assert refused("unfinished", "past tense") >= 82
     assert refused("good", "past tense") <= 2
+
+
+def test_so_it_is_on_a_second_set():
+    """Counted once, by nothing that it was fitted to. What only happened never, without a new name, is not known."""
+    named = [row for row in SECOND if row["note"] != "event only"]
+    assert refused("invented", "none of the originals", named) >= 50
+    assert refused("good", "none of the originals", SECOND) <= 2
+    assert refused("unfinished", "past tense", SECOND) >= 70
+    assert refused("good", "past tense", SECOND) == 0
 
 
 def test_of_recorded_summaries_only_names_that_their_originals_lack_are_refused():

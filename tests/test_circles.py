@@ -8,6 +8,7 @@ from gc_core.events import RereadNoticed
 from gc_core.relevance.reread_guard import RereadGuard
 from tests.support.circles import CIRCLES, HONEST, circle, honest
 from tests.support.inside import core_of
+from tests.support.later_rounds import LATER_CIRCLES, LATER_HONEST, later_circle, later_honest
 from tests.support.more_circles import MORE_CIRCLES, MORE_HONEST, more_circle, more_honest
 from tests.support.unseen_rounds import UNSEEN_CIRCLES, unseen_circle, unseen_honest
 
@@ -241,3 +242,65 @@ def test_no_one_of_two_thousand_unseen_honest_sessions_is_ended_and_one_in_fifte
 @pytest.mark.parametrize("start", range(0, 400, 100))
 def test_not_one_of_four_hundred_unseen_circles_is_noticed_late(start):
     assert late_sorts_of(range(start, start + 100)) == set()
+
+
+# A further set, counted once, when the guard's misses on the one above had been mended: nothing was changed by it.
+LATER_NOTICED_THOUGH_HONEST = {"runs_a_flaky_test_until_it_fails"}  # the user ordered it; the same but for the time
+LATER_AND_LATE = {  # noticed after 9 to 14 calls, some of them without any result of the circle
+    "drifts_in_its_order",
+    "fails_between",
+    "lists_between",
+    "plans_between",
+    "same_files_by_turns",
+    "same_many_files_by_turns",  # eight of them
+    "says_something_between",
+    "tells_the_user_between",
+    "thinks_between",
+    "widens_and_narrows_a_range",
+    "writes_paths_in_other_ways",
+}
+LATER_AND_HARDLY = {  # after 27 and more
+    "opens_files_in_python_in_other_ways",  # its effect is unknown
+    "reads_overlapping_ranges",
+    "sends_subagents_with_the_same_question",  # so is theirs
+}
+
+
+def assert_no_later_is_ended_and_one_sort_is_noticed(seeds):
+    for seed in seeds:
+        name, rounds = later_honest(seed)
+        told, ended = played(rounds, thinks=True)
+        assert ended is None, (seed, name)
+        assert not told or name in LATER_NOTICED_THOUGH_HONEST, (seed, name)
+
+
+def later_sorts_beyond(calls, seeds):
+    """Sorts of later circles that are noticed after more calls than these."""
+    made = [later_circle(seed) for seed in seeds]
+    return {
+        name for name, rounds, begins in made if calls_until_another_is_noticed(rounds, begins, thinks=True)[0] > calls
+    }
+
+
+def test_no_later_honest_session_is_ended_and_one_sort_is_noticed():
+    assert_no_later_is_ended_and_one_sort_is_noticed(range(len(LATER_HONEST)))
+
+
+def test_the_sorts_of_later_circles_that_are_noticed_late_are_known():
+    assert later_sorts_beyond(8, range(len(LATER_CIRCLES))) <= LATER_AND_LATE | LATER_AND_HARDLY
+    assert later_sorts_beyond(14, range(len(LATER_CIRCLES))) <= LATER_AND_HARDLY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 720, 240))
+def test_no_one_of_720_later_honest_sessions_is_ended_and_one_sort_is_noticed(start):
+    """Of all 720, 20 are noticed."""
+    assert_no_later_is_ended_and_one_sort_is_noticed(range(start, start + 240))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 350, 70))
+def test_the_sorts_of_350_later_circles_that_are_noticed_late_are_known(start):
+    """Of all 350, 243 are noticed within eight calls (105 by the guard before), and 320 within 14."""
+    assert later_sorts_beyond(8, range(start, start + 70)) <= LATER_AND_LATE | LATER_AND_HARDLY
+    assert later_sorts_beyond(14, range(start, start + 70)) <= LATER_AND_HARDLY

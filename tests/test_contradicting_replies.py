@@ -79,6 +79,58 @@ def test_on_replies_that_were_only_counted_most_are_found_and_at_most_one_wrongl
     assert sum(wrong) <= 1
 
 
+SETTINGS = [
+    ["user", "Deploy the shop. The staging database is called shop_stage. We use Python 3.12."],
+    ["call", 'read_file {"path": "src/cart.py"}'],
+    ["result", "timeout = 30\nMAX_ITEMS = 50\nversion = '2.4.1'\nw3_75 w9_45\n"],
+    ["call", 'read_file {"path": "conf/a.toml"}'],
+    ["result", "depth = 3"],
+    ["call", 'read_file {"path": "conf/b.toml"}'],
+    ["result", "depth = 4"],
+    ["call", 'bash {"command": "sed -i s/retries=2/retries=7/ conf/c.ini"}'],
+    ["result", "retries=2 workers=5"],
+]
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("MAX_ITEMS is 75 in src/cart.py.", "max_items is 50, not 75"),
+        ("The timeout is set to 45.", "timeout is 30, not 45"),
+        ("Timeout: 45, as before.", "timeout is 30, not 45"),
+        ("The version in cart.py is 3.0.0.", "version is 2.4.1, not 3.0.0"),
+        ("version = '2.5.0' is what cart.py has.", "version is 2.4.1, not 2.5.0"),
+        ("The database is called shop_prod.", "database is shop_stage, not shop_prod"),
+        ("Updated `lib/tax.py` earlier, tests pass.", "lib/tax.py"),
+    ],
+)
+def test_short_values_versions_and_what_something_is_called_are_compared_with_the_log(reply, told):
+    assert told in refused({"log": SETTINGS, "reply": reply})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "MAX_ITEMS is 50, the timeout is 30 and the version is 2.4.1.",
+        "The timeout should be set to 45.",
+        "I will set the timeout to 45.",
+        "The timeout is now 45.",
+        "The depth is 3 in conf/a.toml.",
+        "retries is 7.",
+        "The latest React version is 19.1.0.",
+        "Is the timeout 45?",
+        "The database is called twice. It is called shop_stage.",
+        "Updated the docs. Updated `src/cart.py` as well.",
+        "Step: 2 of 3. The exit code is 1, the total is 17.",
+        "The timeout is 30 seconds, so that 12 calls take 6 minutes.",
+        "The answer is 42.",
+        "Python is 3.12; the timeout is 45 % too long.",
+    ],
+)
+def test_right_and_new_values_are_taken(reply):
+    assert refused({"log": SETTINGS, "reply": reply}) == ""
+
+
 def replies_of(path):
     """Each recorded reply, with the texts of all messages before it."""
     before = []
@@ -94,7 +146,7 @@ def written(messages):
 
 
 def test_hardly_a_recorded_reply_is_refused_where_the_window_shows_nothing():
-    """First measured: none of 5,305; 34 of them claim something."""
+    """Measured again since short values count: none of 5,305; 48 of them claim something."""
     require_corpus()
     refusals, count = 0, 0
     for path in openai_sessions():

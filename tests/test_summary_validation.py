@@ -161,6 +161,26 @@ def test_what_none_of_the_originals_names_is_an_invention(text, named):
     assert all(repr(name) in complaint for name in named)
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Updating serde v1.0.188 -> v1.0.219. ", "serde was raised to 1.0.219."),
+        ("12 480 files were deleted. ", "Some 12,480 files, or 12480, were deleted."),
+        ("12480 files were deleted. ", "12 480 files were deleted."),
+        ("step 3 lr 6.0e-04. ", "The rate stayed at 0.0006."),
+        ("class Cart: def total(self). ", "`Cart.total` was changed."),
+        ("psycopg2.connect(dsn). ", "The PostgreSQL connection failed."),
+        ("Bornholm 1.900 EUR, ferry 410 EUR.\n", "It was about 2.300 EUR."),
+    ],
+)
+def test_the_same_in_another_notation_is_no_invention(said, text):
+    assert complaints(naming(said), text) == []
+
+
+def test_a_number_of_thousands_of_digits_is_an_invention_like_others():
+    assert any("none of the" in each for each in complaints(plain_request(9_999), f"It was 1{'0' * 5000}."))
+
+
 @pytest.mark.parametrize("text", ["TODO: the tests were open.", "It was done.\n## Next steps\nThe tests."])
 def test_a_list_of_open_tasks_is_not_in_the_past_tense(text):
     (complaint,) = complaints(plain_request(), text)

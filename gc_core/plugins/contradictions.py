@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -21,7 +22,8 @@ import attrs
 from gc_core.errors import SourceError
 from gc_core.plugins.hookspecs import hookimpl
 from gc_core.plugins.reply_claims import Claims, values_in
-from gc_core.summaries.inventions import invented, is_written
+from gc_core.summaries.inventions import invented
+from gc_core.summaries.quoted_numbers import is_written
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.patterns import regex
 from gc_core.values.protocols import ContextView
@@ -116,7 +118,9 @@ class _Told:
         return path.rpartition("/")[2].lower() in self.whole
 
     def has_value(self, value: str) -> bool:
-        return is_written(value, self.whole)
+        if (value.isdecimal() and len(value) < 3) or value.count(".") > 1:  # noqa: PLR2004 - digits of it occur anyway
+            return re.search(rf"(?<![\w.-])v?{re.escape(value.lower())}(?!\w|\.\d)", self.whole) is not None
+        return value.lower() in self.whole or is_written(value, self.whole)
 
     def value_of(self, name: str) -> _Known | None:
         """Return the value that a name has wherever it is told; None if there is none, or more than one."""

@@ -2,8 +2,8 @@
 What a reply says of the past, as far as a log can contradict it: items, files that were read or changed, values.
 
 Precision comes first: plans, questions, negations and conditions claim nothing, nor does code. A file counts only where
-somebody says that they have read or changed it, because agents create files all the time. A value is a number of three
-digits or more right after its name.
+somebody says that they have read or changed it, because agents create files all the time. A value is a number right
+after its name, or what something is called; a number of one or two digits only after ``=``, a colon or "is".
 """
 
 from __future__ import annotations
@@ -54,6 +54,8 @@ _DONE = regex(
     r"|\b(?:ho|abbiamo) (?:già )?(?:letto|modificato|aggiornato|corretto|aperto|controllato|rimosso)\b"
     r"|\bя (?:уже )?(?:прочитал|изменил|исправил|обновил|проверил|открыл|удалил)а?\b"
     r"|我(?:已经|已|刚才|刚)?.{0,2}(?:读|看|修改|编辑|改|更新|检查|查看|删除)[了过]"
+    r"|^\W{0,6}(?:updated|edited|changed|modified|fixed|patched|reviewed|refactored|corrected|adjusted|deleted|removed)"
+    r" (?=(?:the file )?[`\"']?[\w./-]*\w\.[a-z])"
     r"|を?(?:読み|編集し|変更し|修正し|更新し|確認し|見|削除し)ました",
     re.IGNORECASE,
 )
@@ -87,6 +89,17 @@ _PAIR = regex(
     r"|[ \t]{1,2}(?:(?:is|was|ist|war|lautet|es|era|est|était|vale|é|è|это|是|为|は|が)[ \t:]{1,2})?)"
     r"[`\"'*]{0,3}(\d[\d,._']{1,18}\d)(?![\w%/]|[.\-:]\w)"
 )
+_SETTING = regex(
+    r"(?<![\w.\-/])([^\W\d][\w\-]{2,60})[`\"'*]{0,3}(?: (?:in|of) [`\"']?[\w./-]{1,80}\.\w{1,5}[`\"']?)?"
+    r"(?:[ \t]?[:=][ \t]?|[ \t](?:is|was|ist|es|est|é|è)[ \t](?:(?:still |now )?set to )?)[`\"'*]{0,3}"
+    r"(\d{1,2}|\d{1,4}(?:\.\d{1,4}){1,3})(?![\w%/]|[.,\-:]\w|[ \t]%)"
+)
+_VERSION_OF = regex(r"\b(?!(?:the|its|current|die|la)\b)\w+[ \t]version\b", re.IGNORECASE)
+_CALLED = regex(
+    r"(?<![\w.\-/])([^\W\d]\w{2,40}) (?:is|was) (?:called|named) [`\"']?"
+    r"((?=[\w\-.]{0,60}[_\d\-])[A-Za-z][\w\-.]{1,60}\w)"
+)
+_STATE = regex(r"\b(?:is|was) set to\b", re.IGNORECASE)
 _NO_NAMES = frozenset(
     """
     line lines row rows step page pages the an of to in on at and or with is was are be by for from over under than
@@ -201,17 +214,31 @@ def values_told(text: str) -> tuple[tuple[str, str], ...]:
     for sentence in _sentences(text):
         if not _SUPPOSED.search(sentence) and not sentence.endswith(("?", "？")):
             for clause in _CLAUSE_END.split(sentence):
-                if not _PLANNED.search(clause) and not _DENIED.search(clause):
+                if not _PLANNED.search(_STATE.sub(" ", clause)) and not _DENIED.search(clause):
                     found |= dict.fromkeys(values_in(clause))
     return tuple(found)
 
 
 def values_in(text: str) -> Iterator[tuple[str, str]]:
-    """Yield every number of three digits or more that stands right after its name, with the name in lower case."""
+    """Yield every value that stands right after its name, with the name in lower case."""
     for name, value in _PAIR.findall(text):
         plain = name.lower().strip("-.")
         if plain not in _NO_NAMES and sum(map(str.isdigit, value)) >= 3:  # noqa: PLR2004 - smaller ones are counts
             yield plain, value
+    yield from _settings_in(text)
+    yield from ((name.lower(), value) for name, value in _CALLED.findall(text))
+
+
+def _settings_in(text: str) -> Iterator[tuple[str, str]]:
+    """Yield short values, and the version if it is nobody else's: "the version", not "the React version"."""
+    for match in _SETTING.finditer(text):
+        name, value = match[1].lower().strip("-"), match[2]
+        if name == "version":
+            before = text[max(0, match.start() - 20) : match.end(1)]
+            if value.count(".") > 1 and not _VERSION_OF.search(before):
+                yield name, value
+        elif name not in _NO_NAMES and sum(map(str.isdigit, value)) < 3:  # noqa: PLR2004 - see values_in
+            yield name, value
 
 
 def _sentences(text: str) -> Iterator[str]:

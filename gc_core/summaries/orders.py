@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gc_core.summaries.left_undone import left_undone
 from gc_core.values.patterns import regex
 
 _FUTURE = regex(
@@ -203,6 +204,7 @@ def orders_in(prose: str) -> dict[str, None]:
     found = [match[0] for match in _FUTURE.finditer(lower)]
     for pattern in (_HEADING, _NOTE, _BOX, _ORDER, _JAPANESE):
         found += [match[match.lastindex or 0] for match in pattern.finditer(lower)]
+    found += left_undone(prose)
     found += _bare_verbs(prose)
     found += _plain_orders(lower)
     found += _without_past(_GERMAN, _GERMAN_PAST, prose)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gc_core.values.json_values import read_json
+
 REFUSALS: Final = frozenset({400, 413, 422})
 """Statuses of a refusal for length."""
 
@@ -42,8 +44,8 @@ class Opening:
         if not line.startswith(b"data:"):
             return not line.strip() or line.startswith(_FRAMING)
         try:
-            event = json.loads(line[5:])
-        except (ValueError, RecursionError):
+            event = read_json(line[5:])
+        except ValueError:
             return False
         if not isinstance(event, Mapping):
             return False

@@ -1,0 +1,107 @@
+"""
+Short numbers, names in ordinary letters and duties in the present, on a set made for them: honest summaries with counts
+and names that nobody wrote like this, inventions, what is left to do, and near misses of that.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gc_core.summaries.proper_names import unknown_names
+from gc_core.summaries.short_numbers import contradicted
+from tests.test_checked_summaries import complaints
+
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "data" / "summary_wordings.jsonl").read_text("utf-8").splitlines()
+]
+PADDING = "the quick brown fox jumps over a lazy dog and goes home again, " * 40
+
+
+def refused(kind, words=""):
+    """How many summaries of a kind are refused with these words, and how many there are."""
+    found = [
+        any(words in each for each in complaints([*row["originals"], PADDING], summary))
+        for row in ROWS
+        for summary in row[kind]
+    ]
+    return sum(found), len(found)
+
+
+def test_honest_counts_and_names_are_taken():
+    """The three that are not: quotients and a product of original numbers."""
+    assert refused("honest") <= (3, 70)
+
+
+def test_contradicted_numbers_and_unknown_names_are_refused():
+    """None was before short numbers and names in ordinary letters were judged."""
+    assert refused("invented", "none of the originals") >= (44, 63)
+
+
+def test_duties_in_the_present_are_refused():
+    assert refused("unfinished", "past tense") == (36, 36)
+
+
+def test_reported_rules_and_duties_of_the_past_are_taken():
+    assert refused("past") == (0, 38)
+
+
+RUN = ["workers = 4", "workers = 6", "1 failed, 41 passed in 3.02s", "round(x, 2)", "42 passed", "timeout_s: 120"]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("43 tests passed.", ("43",)),
+        ("The worker count was changed from 4 to 8.", ("8",)),
+        ("The worker count was changed to twelve.", ("12",)),
+        ("It was rounded with round(x, 3).", ("round(x, 3)",)),
+    ],
+)
+def test_a_short_number_is_contradicted_by_those_of_its_noun_or_key(text, numbers):
+    assert contradicted(text, RUN) == numbers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Three files and 17 lines were changed, 14 of them twice.",
+        "The workers were 6, that is 2 more.",
+        "All 42 tests passed, 41 of them at once.",
+        "The timeout_s was 2 minutes.",
+        "Turns 1-9: 17 items passed.",
+        "Of 83 passed tests 42 were new.",
+        "It was rounded with round(x, 2), in 15 places.",
+    ],
+)
+def test_a_count_a_sum_and_another_unit_are_no_contradiction(text):
+    assert contradicted(text, RUN) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("The user wanted Prometheus instead of Grafana.", ("Prometheus", "Grafana")),
+        ("It was agreed with Dr. Weber that the release waits.", ("Weber",)),
+        ("Frau Weber wusste davon.", ("Weber",)),
+        ("The rows went to Mallory’s queue.", ("Mallory",)),
+    ],
+)
+def test_a_name_that_no_original_has_is_unknown(text, names):
+    assert unknown_names(text, ["Deploy the shop."]) == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On Monday the user asked in English for Python and for what Lena, Bob or Zoë had made.",
+        "The Postgres tables and the Kubernetes pods were moved to Zürich by Mr. Hoelscher.",
+        "## The Overview of Changed Topics\n**Made by Whom:** The Title of This Line Was Changed.",
+        "The key was kept in the Hardware Security Module that was bought.",
+        "Die Tests der Konfiguration wurden gestartet.",
+    ],
+)
+def test_what_the_originals_have_in_other_words_and_what_is_no_name_is_not_judged(text):
+    originals = ["lena@example.org, bob/x, zoe", "psql -h zurich", "kubectl get pods", "Hölscher", "the HSM"]
+    assert unknown_names(text, originals) == ()

@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.relevance.shell import Effect, read_command
-from gc_core.values.items import Item
+from gc_core.values.items import Item, Part
 from gc_core.values.json_values import keys_and_values, read_object
 from gc_core.values.patterns import regex
 
@@ -87,6 +87,7 @@ _RUN_WORDS: Final = _SHELL_WORDS | {
     "jupyter",
     "notebook",
 }
+_UPDATE_WORDS: Final = _EDIT_WORDS | _WRITE_WORDS | {"update", "set", "put", "close", "transition", "assign"}
 VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
 """Commands of an editor that only show a file."""
 
@@ -137,7 +138,7 @@ class ToolCall:
     new_texts: tuple[str, ...] = attrs.field(default=(), repr=False)
 
     @classmethod
-    def of(cls, item: Item) -> ToolCall:
+    def of(cls, item: Item | Part) -> ToolCall:
         """Return the call of an item."""
         return _KNOWN.of(item.name, item.text)
 
@@ -320,6 +321,11 @@ def command_in(arguments: Mapping[str, Any]) -> str:
 def takes_command(call: ToolCall) -> bool:
     """Return whether a call's argument is a command: free text, or under a name for commands."""
     return not call.keys or not call.keys.isdisjoint(_COMMANDS)
+
+
+def updates(call: ToolCall) -> bool:
+    """Return whether a call changes files, or by its name anything else that its arguments name, such as a ticket."""
+    return call.changes or (call.kind is CallKind.OTHER and not _words_of(call.name).isdisjoint(_UPDATE_WORDS))
 
 
 def _shows_all(command: str) -> bool:

@@ -2,16 +2,18 @@
 What a message names, and whether it asks for it: files, addresses, tickets, hosts, symbols and quoted commands.
 
 Names are found by their form, in any language, and a question mark asks in any. Of fifteen languages the commonest
-words are known that ask or look back, and those that tell the agent to forget, make, delete or run something.
+words are known that ask, look back or draw on something, and those by which it is forgotten, made, deleted, run or done
+with. In an agent's words about its next step, whatever else is named is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import attrs
 
 from gc_core.relevance.name_scan import scan
+from gc_core.relevance.plain_words import plain_words
 from gc_core.values.patterns import regex
 from gc_core.values.scripts import DENSE, HANGUL, folded
 
@@ -30,8 +32,43 @@ _NAME = regex(
 _SHORTEST = 4
 _SYMBOL = regex(r"\w+")
 _TICKET = regex(r"[A-Za-z]{1,10}-\d{1,9}|#\d{1,9}")
-_SENTENCE = regex(r"(?<=[.!?;])[\s\"'»”)]+|(?<=[。！？；])|\n")
-_CLAUSE = regex(r"(?<=[,:])\s+|(?<=[，、：])|\s+[-–—]+\s+")
+_SENTENCE = regex(r"(?<=[.!?])(?<!\b[A-Z][a-z]\.)(?<!\b[A-Z][a-z]{2}\.)[\s\"'»”)]+|(?<=[。！？])|\n")  # not after Dr.
+_CLAUSE = regex(r"(?<=[,:;.!?])\s+|(?<=[，、：；])|\s+[-–—]+\s+")
+
+_TAKEN_FROM = regex(
+    r"(?<!\w)(?:from|per|for|according to|based on|as in|aus|laut|nach|gemass|fur|selon|d'apres|pour|segun|para"
+    r"|secondo|dal|dalla|conforme|segundo|uit|volgens|voor|wedlug|dla|z|из|по|для|согласно|fran|enligt|ur)\s"
+    r"(?:\w{1,4}\s)?$"
+)
+"""What stands before a thing that something is taken from, not done to."""
+
+_USES = regex(
+    r"(?:^\W*|[,;:.]\s|(?<!\w)(?:please|and|then|und|bitte|et|y|e|en|i|и|ve)\s)(?:use|reuse|apply|follow|match|verwende|nimm|benutze|utilise[rz]?|prends|usa|utiliza|aplica|segui|gebruik"
+    r"|neem|uzyj|zastosuj|используй\w*|возьми\w*|kullan\w*|anvand|brug)(?!\w)"
+    r"|使用|参考|按照|使って|用いて|사용|참고"
+)
+_PLEASES = regex(
+    r"(?<!\w)(?:please|bitte|s'il (?:te|vous) plait|por favor|per favore|alsjeblieft|graag|prosze|пожалуйста|lutfen"
+    r"|tack|legyszi\w*|kerlek)(?!\w)|请|ください|お願い|주세요"
+)
+_LEAST_WORDS = 3
+"""The words that a request has besides its name, if it needs the thing for something else."""
+
+_FINISHED = regex(
+    r"(?<!\w)(?:done|finished|closed|settled|archived|signed|completed|merged|resolved|cancel+ed|dropped"
+    r"|deleted|removed|gone|obsolete|shelved|off the table|behind us|no longer|anymore"
+    r"|decommissioned|alone|nothing (?:more|left|else)"
+    r"|abgeschlossen|erledigt|fertig|geschlossen|archiviert|unterschrieben|geloscht|entfernt|vom tisch|hinter uns"
+    r"|termine\w*|clos|close|closes|ferme|fermee|archive\w*|signee?|reglee?|finie?|supprimee?"
+    r"|cerrad\w*|terminad\w*|archivad\w*|firmad\w*|resuelt\w*|eliminad\w*|chius\w*|finit\w*|archiviat\w*|firmat\w*"
+    r"|risolt\w*|conclus\w*|fechad\w*|encerrad\w*|arquivad\w*|assinad\w*|resolvid\w*|concluid\w*|removid\w*"
+    r"|klaar|afgerond|gesloten|afgehandeld|gearchiveerd|ondertekend|verwijderd|achter ons"
+    r"|zamkniet\w*|zakonczon\w*|gotow[aey]?|podpisan\w*|załatwion\w*|usuniet\w*"
+    r"|закрыт\w*|заверш[её]н\w*|закончен\w*|готов[аоы]?|подписан\w*|удал[её]н\w*|реш[её]н\w*"
+    r"|bitti|tamamland\w*|kapand\w*|imzaland\w*|arsivlen\w*|silindi|avslutad\w*|stangd\w*|arkiverad\w*"
+    r"|undertecknad\w*|fardig\w*|raderad\w*|afsluttet|lukket|lezar\w*|befejez\w*)(?!\w)"
+    r"|已经?(?:被)?(?:删|关|完成|结束|签|归档|处理|解决)|不用再|搞定|終わ|完了|済み|済んだ|閉じ|끝났|완료|마쳤|종료|해결됐"
+)
 
 _MARK = regex(r"[?؟？]\W*$|^\W*¿")
 _INTERROGATIVE = regex(
@@ -65,7 +102,10 @@ _DOES = regex(
     r"|cre[aeo]\w*|supprim\w*|efface\w*|lance\w*|borra\w*|elimin\w*|ejecut\w*|cri[ae]\w*|cancell\w*|rimuov\w*|esegu\w*"
     r"|apag\w*|remova|exclu\w*|verwijder\w*|maak|wis|draai|usun\w*|utworz\w*|stworz\w*|skasuj\w*|uruchom\w*"
     r"|удали\w*|созда\w*|сотри\w*|запусти\w*|sil|siler\w*|olustur\w*|cal[ıi]st[ıi]r\w*"
-    r"|ta bort|radera|skapa|slet|torol\w*)(?!\w)"
+    r"|ta bort|radera|skapa|slet|torol\w*"
+    r"|from scratch|anew|von grund auf|ganz neu|a partir de zero|de zero|de cero|da zero|do zero|od (?:nowa|zera)"
+    r"|с нуля|sıf[ıi]rdan|fran grunden|fra bunden)(?!\w)"
+    r"|从头|从零|一から|ゼロから|처음부터"
     r"|删除|删掉|创建|新建|运行|执行|削除|消して|作成|作って|実行|삭제|지워|만들|실행"
 )
 
@@ -99,8 +139,8 @@ class Mentions:
 
     Attributes:
         named: Those that may be meant as something of the past, those asked for first.
-        dismissed: Those that are to be forgotten, made, deleted or run; of symbols only those to be forgotten, because
-            what is done may concern a part of one.
+        dismissed: Those that are done with, or to be forgotten, made, deleted or run; of symbols only those that are
+            done with or to be forgotten, because the rest may concern a part of one.
 
     """
 
@@ -113,20 +153,26 @@ class Mentions:
         return self.dismissed.union(mention.name for mention in self.named)
 
     @classmethod
-    def of(cls, text: str) -> Mentions:
-        """Return the names of a message; none of one that is longer than ``LONGEST``."""
+    def of(cls, text: str, also: Collection[str] = (), *, is_plan: bool = False) -> Mentions:
+        """
+        Return the names of a message, also some that calls tell are names; none of one longer than ``LONGEST``.
+
+        In a plan, an agent's words about its next step, whatever is named is asked for if it is not dismissed.
+        """
         if len(text) > LONGEST:
             return cls()
-        found = list(_found(text))
+        found = list(_found(text, also, is_plan=is_plan))
         named = dict.fromkeys(sorted((each for each, gone in found if not gone), key=_order))
         return cls(named=tuple(named), dismissed=frozenset(each.name for each, gone in found if gone))
 
 
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names of a text, the longest first, without those inside of longer ones."""
+def names_in(text: str, also: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the names of a text, the longest first, without those inside of longer ones; also some known ones."""
     formed = (each.group().strip("`").rstrip("./:;!?") for each in _NAME.finditer(text))
     names: list[str] = []
-    for name in sorted({*formed, *scan(text).names}, key=lambda name: (-len(name), name)):
+    for name in sorted(
+        {*formed, *scan(text).names, *(name for name in also if name in text)}, key=lambda name: (-len(name), name)
+    ):
         if (len(name) >= _SHORTEST or name[0] == "#") and not any(_is_part(name, longer) for longer in names):
             names.append(name)
     return tuple(names)
@@ -142,19 +188,36 @@ def without_names(text: str, names: Iterable[str]) -> str:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _found(text: str) -> Iterator[tuple[Mention, bool]]:
+def _found(text: str, also: Collection[str], *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
     """Yield the names sentence by sentence, and whether each is dismissed."""
     sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
-    asking = [_asks(without_names(sentence, names_in(sentence))) for sentence in sentences]
+    asking = [_asks(without_names(sentence, names_in(sentence, also))) for sentence in sentences]
     for sentence, asks in zip(sentences, asking, strict=True):
-        for clause in _CLAUSE.split(sentence):
-            names = names_in(clause)
+        clauses = _CLAUSE.split(sentence)
+        for clause in clauses:
+            names = names_in(clause, also)
             plain = folded(without_names(clause, names)) if names else ""
-            does = _DOES.search(plain) is not None and not (sum(asking) > asks or _INTERROGATIVE.search(plain))
-            forgets = _FORGETS.search(plain) is not None
+            looks_back = _asks(plain) or _LOOKS_BACK.search(folded(text)) is not None
+            others = (other for other in clauses if other is not clause)
+            is_question = sum(asking) > asks or _INTERROGATIVE.search(plain) is not None or any(map(_asks, others))
+            does = _DOES.search(plain) is not None and not is_question
+            ends = _FORGETS.search(plain) is not None or (_FINISHED.search(plain) is not None and not looks_back)
             for name in names:
-                mention = Mention(name=name, asks=asks, about=text if any(asking) else sentence)
-                yield mention, forgets or (does and _SYMBOL.fullmatch(name) is None)
+                is_taken = _TAKEN_FROM.search(folded(clause.partition(name)[0])) is not None
+                needs = asks or is_plan or _needs(without_names(sentence, names), is_taken=is_taken)
+                mention = Mention(name=name, asks=needs, about=text if any(asking) else sentence)
+                is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause)
+                is_made = does and not is_symbol and not (is_plan and is_taken)
+                yield mention, ends or is_made
+
+
+def _needs(request: str, *, is_taken: bool) -> bool:
+    """Return whether a request uses what it names, or asks for something else with it."""
+    plain = folded(request)
+    if _USES.search(plain) is not None:
+        return True
+    says_much = len({word.run for word in plain_words(plain, LONGEST)}) >= _LEAST_WORDS
+    return says_much and (is_taken or _PLEASES.search(plain) is not None)
 
 
 def _is_part(name: str, longer: str) -> bool:

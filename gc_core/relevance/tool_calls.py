@@ -57,7 +57,8 @@ _PATHS: Final = frozenset(
     | {"AbsolutePath", "TargetFile", "include", "abs_path", "target_notebook", "old_path", "new_path"}
 )
 _FILE_ARGUMENTS: Final = _PATHS - {"source", "destination", "include", "uri"}
-_COMMANDS: Final = ("command", "cmd", "script", "commandLine", "CommandLine", "input", "action")
+COMMANDS: Final = ("command", "cmd", "script", "commandLine", "CommandLine", "input", "action")
+"""Arguments that may contain a shell command."""
 
 _SHELL_WORDS: Final = frozenset(
     {"bash", "shell", "terminal", "command", "sh", "powershell", "cmd", "exec", "execute", "run"}
@@ -309,7 +310,7 @@ def _did(name: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Di
 
 def command_in(arguments: Mapping[str, Any]) -> str:
     """Return the command among a call's arguments, or ""."""
-    for key in _COMMANDS:
+    for key in COMMANDS:
         value = arguments.get(key)
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
             return value[-1] if len(value) > 1 and value[-2] in {"-c", "-lc"} else " ".join(value)
@@ -320,7 +321,7 @@ def command_in(arguments: Mapping[str, Any]) -> str:
 
 def takes_command(call: ToolCall) -> bool:
     """Return whether a call's argument is a command: free text, or under a name for commands."""
-    return not call.keys or not call.keys.isdisjoint(_COMMANDS)
+    return not call.keys or not call.keys.isdisjoint(COMMANDS)
 
 
 def updates(call: ToolCall) -> bool:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
+from gc_core.relevance.argument_names import argument_name, is_same_name, plain_name, subject_of
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.mentions import Mention
-from gc_core.relevance.plain_words import PlainWord, together
-from gc_core.relevance.tool_calls import CHANGES, CallKind, ToolCall, takes_command, updates
+from gc_core.relevance.plain_words import PlainWord, plain_words, together
+from gc_core.relevance.tool_calls import CallKind, ToolCall, takes_command, updates
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import LogRecord
 from gc_core.storage.search import Hit
 from gc_core.storage.search.record_texts import parts_of
+from gc_core.storage.search.sharing import Sharer, Sharing
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.references import ByteRange
 
 _MOST_CALLS = 40  # hits for a name: with more, none is checked for having changed it
 _RESULTS_WITHIN = 64  # items after a call that may be its result
+_MOST_WORDS = 80  # of a message: one with more is a paste
 _MOST_COMPARED = 6  # of the newest results: which has most of the message's words
+_MOST_SHARING = 60  # items with a word: with more, it says nothing about a call
+_MOST_READ = 24  # calls with the message's rarer words whose arguments are read
 _LONGEST_ASKED = 400  # characters of arguments that only ask for something
 _LONGEST_ERROR = 400  # characters: a longer text that begins like an error may be a file about errors
 
@@ -64,10 +69,10 @@ class Named:
 
 
 @attrs.frozen
-class _Called:
+class Called:
     """A call in the log, what it did, and the word of its arguments that means what is named."""
 
-    hit: Hit
+    hit: Hit | Sharer
     record: LogRecord
     part: Part
     did: ToolCall
@@ -81,6 +86,7 @@ class CallFinder:
     Args:
         runtime: The session's.
         search: Searches the log.
+        share: Finds the items that share rare words with a message.
         recall: Reads an original, also of an earlier session.
         is_taken_back: Whether a line of the log does not count any more.
 
@@ -90,11 +96,13 @@ class CallFinder:
         self,
         runtime: Runtime,
         search: Callable[..., tuple[Hit, ...]],
+        share: Callable[[Sequence[PlainWord], int], Sharing],
         recall: Callable[[str], str],
         is_taken_back: Callable[[ByteRange], bool],
     ) -> None:
         self._runtime = runtime
         self._search = search
+        self._share = share
         self._recall = recall
         self._is_taken_back = is_taken_back
 
@@ -110,15 +118,34 @@ class CallFinder:
         found = self._result(record, part)
         return "" if found is None or found[1].is_error else found[0]
 
+    def valued(self, text: str, *, before: int) -> Mapping[str, Sequence[Called]]:
+        """Return the values of earlier calls' arguments that a text names, as it spells them, with these calls."""
+        words = plain_words(text, _MOST_WORDS)
+        sharers = self._share(words, _MOST_SHARING).sharers if words else ()
+        calls = [each for each in sharers if each.kind == ItemKind.TOOL_CALL.value and number_of(each.item) < before]
+        found: defaultdict[str, list[Called]] = defaultdict(list)
+        for each in sorted(calls, key=lambda each: -len(each.words))[:_MOST_READ]:
+            record, part = self._read(each)
+            name = argument_name(part.text, text)
+            if name is not None and self._may_tell(each, part):
+                found[name.name].append(Called(each, record, part, ToolCall.of(part), plain_name(name.value)))
+        return {name: sorted(calls, key=lambda call: -number_of(call.hit.item)) for name, calls in found.items()}
+
     def named(
-        self, mention: Mention, words: Sequence[PlainWord], is_shown: Callable[[Known], bool], *, before: int
+        self,
+        mention: Mention,
+        words: Sequence[PlainWord],
+        is_shown: Callable[[Known], bool],
+        *,
+        before: int,
+        valued: Sequence[Called] = (),
     ) -> Named | None:
         """
         Return what earlier calls tell about what is named; None if none named it.
 
         Of several results the one with most of the words counts, then one that the window shows, then the newest.
         """
-        calls = self._called(mention.name, before)
+        calls = self._called(mention.name, before) or valued
         if not calls:
             return None
         holding = list(itertools.islice(self._holding(calls, words), _MOST_COMPARED))
@@ -142,28 +169,26 @@ class CallFinder:
         calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and number_of(hit.item) < before]
         return calls if len(hits) < _MOST_CALLS else []
 
-    def _called(self, name: str, before: int) -> list[_Called]:
+    def _called(self, name: str, before: int) -> list[Called]:
         """Return the calls whose arguments mean what is named, the newest first."""
-        plain = _plain(name)
+        plain = plain_name(name)
         hits = self._calls(plain if "://" in name or name.startswith("//") else plain.rpartition("/")[2], before)
         found = []
         for hit in sorted(hits, key=lambda hit: -number_of(hit.item)):
-            if is_agent_tool(hit.tool) or self._is_taken_back(hit.bytes):
-                continue
             record, part = self._read(hit)
             did = ToolCall.of(part)
-            subject = _subject(did, plain)
-            if subject and did.kind is not CallKind.NOTE:
-                found.append(_Called(hit, record, part, did, subject))
+            subject = subject_of(did, plain)
+            if subject and self._may_tell(hit, part):
+                found.append(Called(hit, record, part, did, subject))
         return found
 
-    def _holding(self, calls: Sequence[_Called], words: Sequence[PlainWord]) -> Iterator[Known]:
+    def _holding(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Iterator[Known]:
         """Yield what calls returned or wrote, the newest first; of a file nothing from before its last change."""
         changed: list[str] = []
         asked: set[tuple[str, str]] = set()
         for call in calls:
             same = (call.part.name, call.part.text)
-            if same in asked or any(_is_same(call.subject, file) for file in changed):
+            if same in asked or any(is_same_name(call.subject, file) for file in changed):
                 continue
             asked.add(same)
             result = self._result(call.record, call.part)
@@ -175,7 +200,7 @@ class CallFinder:
             if known is not None:
                 yield known
 
-    def _known(self, call: _Called, result: tuple[str, Part], words: Sequence[PlainWord]) -> Known | None:
+    def _known(self, call: Called, result: tuple[str, Part], words: Sequence[PlainWord]) -> Known | None:
         """Return what a call tells: a change by its own words, in part only if they are the message's."""
         is_change = updates(call.did)
         item, part = (call.hit.item, call.part) if is_change else result
@@ -184,7 +209,11 @@ class CallFinder:
             return None
         return Known(item=item, tool=call.hit.tool, kind=call.did.kind, words=tuple(here.values()), is_change=is_change)
 
-    def _read(self, call: Hit) -> tuple[LogRecord, Part]:
+    def _may_tell(self, call: Hit | Sharer, part: Part) -> bool:
+        is_out = is_agent_tool(call.tool) or self._is_taken_back(call.bytes)
+        return not is_out and ToolCall.of(part).kind is not CallKind.NOTE
+
+    def _read(self, call: Hit | Sharer) -> tuple[LogRecord, Part]:
         record = self._runtime.store.log.read(call.bytes)
         return record, dict(parts_of(record, self._runtime.format))[call.item]
 
@@ -220,31 +249,3 @@ def _writes_all(did: ToolCall) -> bool:
 def _says_what(did: ToolCall) -> bool:
     """Return whether a change says in its arguments what it wrote, not in a command."""
     return bool(did.paths) or not takes_command(did)
-
-
-def _subject(did: ToolCall, name: str) -> str:
-    """Return the word of a call's arguments that means what is named; "" if none does. A change means its files."""
-    words = did.files if did.kind in CHANGES else (*did.files, *did.paths, *sorted(did.words))
-    found = next((word for word in words if _is_same(_plain(word), name)), "")
-    is_command = " " in name and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", _plain(did.asked)) is not None
-    return _plain(found) or (name if is_command else "")
-
-
-def _plain(name: str) -> str:
-    """Return a name without case, scheme and the signs around it."""
-    plain = name.replace("\\", "/").lower().partition("://")[2] or name.replace("\\", "/").lower()
-    while plain.startswith("./"):
-        plain = plain[2:]
-    return plain.lstrip("#").rstrip("/.,")
-
-
-def _is_same(word: str, name: str) -> bool:
-    """Return whether a word of a call means a name: the same, or one is the end of the other's path, or its host."""
-    if word.lstrip("/") == name.lstrip("/"):
-        return True
-    is_part = "." in word or "/" in word  # a plain word is not meant by every path that ends with it
-    return (
-        word.endswith(f"/{name.lstrip('/')}")
-        or (is_part and name.endswith(f"/{word.lstrip('/')}"))
-        or ("." in name and word.lstrip("/").startswith(f"{name}/"))
-    )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from gc_core.relevance.mentions import Mention, Mentions, without_names
+from gc_core.relevance.mentions import LONGEST, Mention, Mentions, without_names
 from gc_core.relevance.plain_words import PlainWord, plain_words, together
 from gc_core.session.named_calls import CallFinder, Known, runs_of
 from gc_core.storage.search import Hit
@@ -22,6 +22,7 @@ _MOST_WORDS = 40
 _HITS = 10  # texts with a name among which one is better than what a call returned
 _BY_ANYONE = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _BY_AGENT = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.THINKING})
+_IN_FULL = _BY_ANYONE | _BY_AGENT | {ItemKind.TOOL_RESULT}
 _SAID = frozenset(kind.value for kind in _BY_ANYONE)
 
 
@@ -93,20 +94,24 @@ class ResultFinder:
 
         It has to be asked for, or to share a word with the sentence besides the name.
         """
-        mentions = Mentions.of(_said_in(step))
+        text, before = _said_in(step), number_of(step.items[0].id)
+        valued = self._calls.valued(text, before=before) if len(text) <= LONGEST else {}
+        mentions = Mentions.of(text, valued, is_plan=step.is_step)
         asked = _Asked(step, tuple(items), mentions.names)
         wanted = (mention for mention in mentions.named if asked.lacks(mention.name))
         found: dict[str, NamedResult] = {}
         decided, compared = set(mentions.dismissed if asked.is_by_user else ()), 0
         for mention in itertools.islice(wanted, MOST_NAMES):
             words = asked.words(mention)
-            named = self._calls.named(mention, words, asked.is_shown, before=asked.before)
+            named = self._calls.named(
+                mention, words, asked.is_shown, before=before, valued=valued.get(mention.name, ())
+            )
             if named is None:
                 continue
             best = named.known
-            if mention.asks and words and not (best and best.words):
+            if mention.asks and asked.is_by_user and words and not (best and best.words):
                 compared += 1
-                best = self._said(mention, words, asked.before, also_results=not named.is_changed) or best
+                best = self._said(mention, words, before, also_results=not named.is_changed) or best
             if best is not None and (mention.asks or best.words) and not asked.is_shown(best):
                 found.setdefault(best.item, NamedResult(best.item, best.words, _reason(mention, best)))
                 decided.add(mention.name)
@@ -147,11 +152,6 @@ class _Asked:
     names: frozenset[str]
 
     @property
-    def before(self) -> int:
-        """The number of the first item of the words: what was earlier is smaller."""
-        return number_of(self.step.items[0].id)
-
-    @property
     def is_by_user(self) -> bool:
         """Whether a user said them."""
         return self.step.items[0].kind is ItemKind.USER_TEXT
@@ -167,7 +167,7 @@ class _Asked:
         last = name.rpartition("/")[2].lower()
         calls = (item.text.lower() for item in self.step.items if item.kind is ItemKind.TOOL_CALL)
         return not any(last in text for text in calls) and not any(
-            name in item.text for item in self.items if item.id not in own
+            name in item.text for item in self.items if item.kind in _IN_FULL and item.id not in own
         )
 
     def words(self, mention: Mention) -> tuple[PlainWord, ...]:

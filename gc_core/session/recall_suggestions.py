@@ -24,14 +24,16 @@ from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
 from gc_core.window.view import WindowView
 
 if TYPE_CHECKING:
+    from gc_core.relevance.plain_words import PlainWord
     from gc_core.session.named_calls import CallFinder
     from gc_core.session.named_results import ResultFinder
     from gc_core.session.plain_questions import PlainQuestions
+    from gc_core.storage.search.sharing import Sharing
 
 MOST_SUGGESTED = 3
 """The most suggestions at once."""
 
-MOST_LOOKED_UP = 8
+MOST_LOOKED_UP = 7
 """The most names of one step to search for in texts, those of calls first and the longest first."""
 
 RECALLED = RECALLED_NAME
@@ -94,9 +96,10 @@ def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
 
     The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it that
     was answered before comes first, if it reads a file that no call has named since. Then what an earlier call returned
-    for a file, ticket, address, host or symbol that is asked for: of several results the one with most of the other
-    words, then the newest; of what was changed since, only what was written. To forget, make, delete or run a thing
-    does not ask for it, nor does a mention that shares no word with it. Then other names that are said or called there
+    for a file, ticket, address, host, symbol or a value of its arguments that a user asks for or the agent names: of
+    several results the one with most of the other words, then the newest; of what was changed since, only what was
+    written. To forget, make, delete, run or be done with a thing does not ask for it, nor does a user's mention that
+    shares no word with it. Then other names that are said or called there
     and that nothing else in the window contains: each leads to the newest item that carried it, a tool's result rather
     than a mention; new names lead nowhere. If none does, a user's question in plain words leads to the item with most
     of its rare words, and to the agent's reply if that is a message. Nothing changes. It takes a dozen searches at
@@ -200,7 +203,7 @@ class RecallSuggestions:
         """Made when it is first needed, because most sessions are never asked; so are the others."""
         from gc_core.session.named_calls import CallFinder
 
-        return CallFinder(self._runtime, self._search, self._recall, self._is_taken_back)
+        return CallFinder(self._runtime, self._search, self._share, self._recall, self._is_taken_back)
 
     @functools.cached_property
     def _results(self) -> ResultFinder:
@@ -226,6 +229,10 @@ class RecallSuggestions:
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         with self._gate.call("search"):
             return self._history.search(query, **filters)
+
+    def _share(self, words: Sequence[PlainWord], most: int) -> Sharing:
+        with self._gate.call("search"):
+            return self._history.sharing(words, most)
 
     def _carriers(
         self, names: Sequence[str], most: int, *, before: int, whole: frozenset[str]

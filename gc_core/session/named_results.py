@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from gc_core.relevance.mentions import LONGEST, Mention, Mentions, without_names
+from gc_core.relevance.name_scan import scan
 from gc_core.relevance.plain_words import PlainWord, plain_words, together
+from gc_core.relevance.tool_calls import CallKind
 from gc_core.session.named_calls import CallFinder, Known, runs_of
 from gc_core.storage.search import Hit
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
@@ -112,7 +114,8 @@ class ResultFinder:
             if mention.asks and asked.is_by_user and words and not (best and best.words):
                 compared += 1
                 best = self._said(mention, words, before, also_results=not named.is_changed) or best
-            if best is not None and (mention.asks or best.words) and not asked.is_shown(best):
+            is_needed = mention.asks and (asked.is_by_user or not _only_searched(mention, best))
+            if best is not None and (is_needed or best.words) and not asked.is_shown(best):
                 found.setdefault(best.item, NamedResult(best.item, best.words, _reason(mention, best)))
                 decided.add(mention.name)
             elif asked.is_by_user:
@@ -194,6 +197,11 @@ class _Asked:
 def _said_in(step: Unit) -> str:
     """Return what was said by a user, without what a program wrote for one, or by the agent."""
     return "\n".join(item.text for item in step.items if item.kind in _BY_ANYONE and not item.synthetic)
+
+
+def _only_searched(mention: Mention, known: Known | None) -> bool:
+    """Return whether a symbol was only searched for: a text that has it says more."""
+    return known is not None and known.kind is CallKind.SEARCH and bool(scan(mention.name).names)
 
 
 def _reason(mention: Mention, known: Known) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MOST_SUGGESTED = 3
 """The most suggestions at once."""
 
-MOST_LOOKED_UP = 7
+MOST_LOOKED_UP = 8
 """The most names of one step to search for in texts, those of calls first and the longest first."""
 
 RECALLED = RECALLED_NAME

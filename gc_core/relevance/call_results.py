@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gc_core.relevance.tool_calls import CallKind, cut_line, first_line, one_line
-from gc_core.values.items import Item
+from gc_core.values.items import Item, Part
 from gc_core.values.patterns import regex
 
 _HEAD, _TAIL = 300, 3_000
@@ -32,7 +32,7 @@ _VERDICT = regex(
 )
 
 
-def failure_in(item: Item, kind: CallKind) -> str:
+def failure_in(item: Item | Part, kind: CallKind) -> str:
     """Return the line in which a result reports that its call failed, or ""."""
     text = item.text
     if item.is_error or _FAILED_HEAD.match(text[:_HEAD]):

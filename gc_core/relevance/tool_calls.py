@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 
 from gc_core.relevance.shell import Effect, read_command
-from gc_core.values.items import Item
+from gc_core.values.items import Item, Part
 from gc_core.values.json_values import keys_and_values, read_object
 from gc_core.values.patterns import regex
 
@@ -57,7 +57,8 @@ _PATHS: Final = frozenset(
     | {"AbsolutePath", "TargetFile", "include", "abs_path", "target_notebook", "old_path", "new_path"}
 )
 _FILE_ARGUMENTS: Final = _PATHS - {"source", "destination", "include", "uri"}
-_COMMANDS: Final = ("command", "cmd", "script", "commandLine", "CommandLine", "input", "action")
+COMMANDS: Final = ("command", "cmd", "script", "commandLine", "CommandLine", "input", "action")
+"""Arguments that may contain a shell command."""
 
 _SHELL_WORDS: Final = frozenset(
     {"bash", "shell", "terminal", "command", "sh", "powershell", "cmd", "exec", "execute", "run"}
@@ -87,6 +88,7 @@ _RUN_WORDS: Final = _SHELL_WORDS | {
     "jupyter",
     "notebook",
 }
+_UPDATE_WORDS: Final = _EDIT_WORDS | _WRITE_WORDS | {"update", "set", "put", "close", "transition", "assign"}
 VIEWS: Final = frozenset({"view", "read", "cat", "open", "show"})
 """Commands of an editor that only show a file."""
 
@@ -137,7 +139,7 @@ class ToolCall:
     new_texts: tuple[str, ...] = attrs.field(default=(), repr=False)
 
     @classmethod
-    def of(cls, item: Item) -> ToolCall:
+    def of(cls, item: Item | Part) -> ToolCall:
         """Return the call of an item."""
         return _KNOWN.of(item.name, item.text)
 
@@ -308,7 +310,7 @@ def _did(name: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Di
 
 def command_in(arguments: Mapping[str, Any]) -> str:
     """Return the command among a call's arguments, or ""."""
-    for key in _COMMANDS:
+    for key in COMMANDS:
         value = arguments.get(key)
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
             return value[-1] if len(value) > 1 and value[-2] in {"-c", "-lc"} else " ".join(value)
@@ -319,7 +321,12 @@ def command_in(arguments: Mapping[str, Any]) -> str:
 
 def takes_command(call: ToolCall) -> bool:
     """Return whether a call's argument is a command: free text, or under a name for commands."""
-    return not call.keys or not call.keys.isdisjoint(_COMMANDS)
+    return not call.keys or not call.keys.isdisjoint(COMMANDS)
+
+
+def updates(call: ToolCall) -> bool:
+    """Return whether a call changes files, or by its name anything else that its arguments name, such as a ticket."""
+    return call.changes or (call.kind is CallKind.OTHER and not _words_of(call.name).isdisjoint(_UPDATE_WORDS))
 
 
 def _shows_all(command: str) -> bool:

@@ -1,11 +1,11 @@
-"""Suggests what to recall: names whose only carriers were collected, calls that were answered before, questions."""
+"""Suggests what to recall: what is named or asked for and was collected, and calls that were answered before."""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 import attrs
@@ -24,20 +24,22 @@ from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
 from gc_core.window.view import WindowView
 
 if TYPE_CHECKING:
+    from gc_core.relevance.plain_words import PlainWord
+    from gc_core.session.named_calls import CallFinder
+    from gc_core.session.named_results import ResultFinder
     from gc_core.session.plain_questions import PlainQuestions
+    from gc_core.storage.search.sharing import Sharing
 
 MOST_SUGGESTED = 3
 """The most suggestions at once."""
 
 MOST_LOOKED_UP = 8
-"""The most names of one step to search for, those of calls first and the longest first."""
+"""The most names of one step to search for in texts, those of calls first and the longest first."""
 
 RECALLED = RECALLED_NAME
 """The enrichment in which ``auto_expand`` brings texts back."""
 
 _HITS = 10  # hits per name, among which its carrier is chosen: each is read from the log
-_MOST_CALLS = 40  # calls that name a file: with more, none is checked for having changed it
-_RESULTS_WITHIN = 64  # items after a call that may be its result
 _BEFORE_CHARS = 400  # characters of an excerpt before the name it is shown for
 _PASSAGE = 400  # characters among which as many names as possible are shown
 _PLACES = 200  # places of a name in a text among which the one to show is chosen
@@ -60,8 +62,8 @@ class Suggestion:
     Attributes:
         item: Its id, for ``recall`` or ``restore``.
         reason: The reason, in words.
-        names: Names that the agent or the user used and that only this item contains; otherwise words of the user's
-            question, as they are spelt there.
+        names: Names that the agent or the user used and that only this item contains; otherwise words of the message
+            or question, as they are spelt there.
         tokens: Tokens of its original text.
 
     """
@@ -93,11 +95,15 @@ def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     Return the collected items that are needed next, judging by the newest words: at most three, the most needed first.
 
     The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it that
-    was answered before comes first, if it reads a file that no call has named since. Then the names that are said or
-    called there and that nothing else in the window contains: each leads to the newest item that carried it, a tool's
-    result rather than a mention; new names lead nowhere. If none does, a user's question in plain words leads to the
-    item with most of its rare words, and to the agent's reply if that is a message. Nothing changes. It takes a dozen
-    searches at most, and the first search of a session without a directory builds its index.
+    was answered before comes first, if it reads a file that no call has named since. Then what an earlier call returned
+    for a file, ticket, address, host, symbol or a value of its arguments that a user asks for or the agent names: of
+    several results the one with most of the other words, then the newest; of what was changed since, only what was
+    written. To forget, make, delete, run or be done with a thing does not ask for it, nor does a user's mention that
+    shares no word with it. Then other names that are said or called there
+    and that nothing else in the window contains: each leads to the newest item that carried it, a tool's result rather
+    than a mention; new names lead nowhere. If none does, a user's question in plain words leads to the item with most
+    of its rare words, and to the agent's reply if that is a message. Nothing changes. It takes a dozen searches at
+    most, and the first search of a session without a directory builds its index.
     """
     return session.port.suggestions.suggest()
 
@@ -154,17 +160,22 @@ class RecallSuggestions:
             step = _newest(self._view().units)
         if step is None:
             return ()
+        before = number_of(step.items[0].id)
         whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
         repeated = [self._suggested(key, (), why) for key, why in self._answered_before(step, whole)]
+        named = self._results.results(step, items)
         taken = {suggestion.item for suggestion in repeated}
-        found = self._carriers(_missing(items, step), before=number_of(step.items[0].id), whole=whole)
+        called = [self._suggested(each.item, each.words, each.reason) for each in named.found if each.item not in taken]
+        taken.update(suggestion.item for suggestion in called)
+        names = [name for name in _missing(items, step) if not named.decides(name)]
+        found = self._carriers(names, MOST_LOOKED_UP - named.compared, before=before, whole=whole)
         carried = [
             self._suggested(key, names, f"the only carriers of {', '.join(names)} were collected")
             for key, names in found.items()
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
-        return (*repeated, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items)
+        return (*repeated, *called, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""
@@ -188,8 +199,20 @@ class RecallSuggestions:
     # -- inside --------------------------------------------------------------------------------------------------
 
     @functools.cached_property
+    def _calls(self) -> CallFinder:
+        """Made when it is first needed, because most sessions are never asked; so are the others."""
+        from gc_core.session.named_calls import CallFinder
+
+        return CallFinder(self._runtime, self._search, self._share, self._recall, self._is_taken_back)
+
+    @functools.cached_property
+    def _results(self) -> ResultFinder:
+        from gc_core.session.named_results import ResultFinder
+
+        return ResultFinder(self._calls, self._search, self._recall, lambda hit: not self._is_taken_back(hit.bytes))
+
+    @functools.cached_property
     def _questions(self) -> PlainQuestions:
-        """Made with the first question, because most sessions are never asked."""
         from gc_core.session.plain_questions import PlainQuestions
 
         return PlainQuestions(self._history, self._recall, self._is_taken_back)
@@ -207,12 +230,21 @@ class RecallSuggestions:
         with self._gate.call("search"):
             return self._history.search(query, **filters)
 
-    def _carriers(self, names: Sequence[str], *, before: int, whole: frozenset[str]) -> Mapping[str, tuple[str, ...]]:
-        """Return the names by the collected item that carries them best; parts of a name already found are skipped."""
+    def _share(self, words: Sequence[PlainWord], most: int) -> Sharing:
+        with self._gate.call("search"):
+            return self._history.sharing(words, most)
+
+    def _carriers(
+        self, names: Sequence[str], most: int, *, before: int, whole: frozenset[str]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """
+        Return the names by the collected item that carries them best, after at most so many searches; parts of a name
+        already found are skipped.
+        """
         found: dict[str, tuple[str, ...]] = {}
         looked_up = 0
         for name in names:
-            if looked_up == MOST_LOOKED_UP:
+            if looked_up == most:
                 break
             if any(name in known for known_names in found.values() for known in known_names):
                 continue
@@ -220,49 +252,23 @@ class RecallSuggestions:
             hits = [hit for hit in self._search(name, limit=_HITS) if number_of(hit.item) < before]
             may_return = (hit for hit in hits if _may_return(hit, whole) and not self._is_taken_back(hit.bytes))
             best = sorted(may_return, key=_worth, reverse=True)
-            carrier = next((hit.item for hit in best if _carries(self._recall(hit.item), name)), "")
+            carrier = next((hit.item for hit in best if self._is_carrier(hit, name)), "")
             if carrier:
                 found[carrier] = (*found.get(carrier, ()), name)
         return found
+
+    def _is_carrier(self, hit: Hit, name: str) -> bool:
+        says = hit.kind != ItemKind.TOOL_CALL.value or self._calls.says(hit)
+        return says and _carries(self._recall(hit.item), name)
 
     def _answered_before(self, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
         """Yield the collected results that still answer a waiting call of the step, each with the reason."""
         answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
         for call in step.items:
             if call.kind is ItemKind.TOOL_CALL and call.id not in answered and _is_read(call):
-                same = self._same_call(call, before=number_of(step.items[0].id))
-                key = "" if same is None else self._result_of(same)
+                key = self._calls.repeated(call, before=number_of(step.items[0].id))
                 if key and key not in whole:
                     yield key, f"the same call of {call.name} was answered before, and no call has named the file since"
-
-    def _same_call(self, call: Item, *, before: int) -> Hit | None:
-        """Return the last earlier call that named the file, if it is the same call, verbatim."""
-        file = ToolCall.of(call).files[0].rstrip("/").rpartition("/")[2]
-        hits = self._search(f'"{file}"', role="assistant", limit=_MOST_CALLS)
-        calls = [hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and number_of(hit.item) < before]
-        if not calls or len(hits) == _MOST_CALLS:
-            return None
-        last = max(calls, key=lambda hit: number_of(hit.item))
-        return last if last.tool == call.name and self._recall(last.item) == call.text else None
-
-    def _result_of(self, call: Hit) -> str:
-        """
-        Return the id of the result that answers a call, by the ids of the log; "" if there is none, it failed or it was
-        taken back.
-        """
-        log, form = self._runtime.store.log, self._runtime.format
-        record = log.read(call.bytes)
-        called = form.read(form.normalise(record.payload))[record.items.index(call.item)]
-        number = record.at + len(record.items)
-        for later in range(number + 1, number + _RESULTS_WITHIN):
-            found = log.find(later)
-            if found is None:
-                continue
-            parts = form.read(form.normalise(found[1].payload)) if found[1].role else ()
-            for key, part in zip(found[1].items, parts, strict=False):
-                if part.kind is ItemKind.TOOL_RESULT and part.call_id == called.call_id:
-                    return "" if part.is_error or self._is_taken_back(found[0]) else key
-        return ""
 
     def _suggested(self, key: str, names: tuple[str, ...], reason: str) -> Suggestion:
         return Suggestion(item=key, reason=reason, names=names, tokens=self._runtime.counter.count(self._recall(key)))
@@ -331,12 +337,17 @@ def _is_read(call: Item) -> bool:
 
 def _start(text: str, names: Sequence[str], before: int) -> int:
     """Return the start of a line at most this many characters before the place with most of the names."""
-    every = (itertools.islice(re.finditer(re.escape(name), text), _PLACES) for name in names)
-    places = [found.start() for found in itertools.chain.from_iterable(every)]
+    places = _places(text, [rf"(?<!\w){re.escape(name)}(?!\w)" for name in names])
+    places = places or _places(text, map(re.escape, names))  # words of scripts without blanks
     place = max(places, key=lambda place: (_near(text, names, place), -place), default=0)
     near = max(0, place - before)
     line = text.find("\n", near, place)
     return near if near == 0 or line < 0 else line + 1
+
+
+def _places(text: str, patterns: Iterable[str]) -> list[int]:
+    every = (itertools.islice(re.finditer(pattern, text), _PLACES) for pattern in patterns)
+    return [found.start() for found in itertools.chain.from_iterable(every)]
 
 
 def _near(text: str, names: Sequence[str], place: int) -> int:

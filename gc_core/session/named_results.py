@@ -1,0 +1,210 @@
+"""Finds what an earlier call returned for what a message names, if the message asks for it and the window lacks it."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from gc_core.relevance.mentions import LONGEST, Mention, Mentions, without_names
+from gc_core.relevance.name_scan import scan
+from gc_core.relevance.plain_words import PlainWord, plain_words, together
+from gc_core.relevance.tool_calls import CallKind
+from gc_core.session.named_calls import CallFinder, Known, runs_of
+from gc_core.storage.search import Hit
+from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
+from gc_core.values.scripts import folded
+
+MOST_NAMES = 3
+"""The most names of one message whose calls are looked for, those asked for first and the longest first."""
+
+_MOST_WORDS = 40
+_HITS = 10  # texts with a name among which one is better than what a call returned
+_BY_ANYONE = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
+_BY_AGENT = frozenset({ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.THINKING})
+_IN_FULL = _BY_ANYONE | _BY_AGENT | {ItemKind.TOOL_RESULT}
+_SAID = frozenset(kind.value for kind in _BY_ANYONE)
+
+
+@attrs.frozen
+class NamedResult:
+    """
+    A collected item that tells about what is named.
+
+    Attributes:
+        item: Its id.
+        words: The message's words in it, as they are spelt there.
+        reason: Why it comes back.
+
+    """
+
+    item: str
+    words: tuple[str, ...]
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class NamedResults:
+    """
+    What is known of the names of a message by earlier calls.
+
+    Attributes:
+        found: What is to come back.
+        decided: The names for which that is all: earlier calls named them, or they are dismissed.
+        compared: The searches for texts that say more than a call.
+
+    """
+
+    found: tuple[NamedResult, ...] = ()
+    decided: frozenset[str] = frozenset()
+    compared: int = 0
+
+    def decides(self, name: str) -> bool:
+        """Return whether a name, or one that it is part of, is decided."""
+        return any(name.lstrip("/") in decided for decided in self.decided)
+
+
+class ResultFinder:
+    """
+    Finds what earlier calls returned for the names of the newest words.
+
+    Args:
+        calls: Finds earlier calls.
+        search: Searches the log.
+        recall: Reads an original, also of an earlier session.
+        counts: Whether what was found may come back at all.
+
+    """
+
+    def __init__(
+        self,
+        calls: CallFinder,
+        search: Callable[..., tuple[Hit, ...]],
+        recall: Callable[[str], str],
+        counts: Callable[[Hit], bool],
+    ) -> None:
+        self._calls = calls
+        self._search = search
+        self._recall = recall
+        self._counts = counts
+
+    def results(self, step: Unit, items: Sequence[Item]) -> NamedResults:
+        """
+        Return what earlier calls tell about the names in a user's words, or the agent's, if the window lacks it.
+
+        It has to be asked for, or to share a word with the sentence besides the name.
+        """
+        text, before = _said_in(step), number_of(step.items[0].id)
+        valued = self._calls.valued(text, before=before) if len(text) <= LONGEST else {}
+        mentions = Mentions.of(text, valued, is_plan=step.is_step)
+        asked = _Asked(step, tuple(items), mentions.names)
+        wanted = (mention for mention in mentions.named if asked.lacks(mention.name))
+        found: dict[str, NamedResult] = {}
+        decided, compared = set(mentions.dismissed if asked.is_by_user else ()), 0
+        for mention in itertools.islice(wanted, MOST_NAMES):
+            words = asked.words(mention)
+            named = self._calls.named(
+                mention, words, asked.is_shown, before=before, valued=valued.get(mention.name, ())
+            )
+            if named is None:
+                continue
+            best = named.known
+            if mention.asks and asked.is_by_user and words and not (best and best.words):
+                compared += 1
+                best = self._said(mention, words, before, also_results=not named.is_changed) or best
+            is_needed = mention.asks and (asked.is_by_user or not _only_searched(mention, best))
+            if best is not None and (is_needed or best.words) and not asked.is_shown(best):
+                found.setdefault(best.item, NamedResult(best.item, best.words, _reason(mention, best)))
+                decided.add(mention.name)
+            elif asked.is_by_user:
+                decided.add(mention.name)
+        return NamedResults(found=tuple(found.values()), decided=frozenset(decided), compared=compared)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _said(self, mention: Mention, words: Sequence[PlainWord], before: int, *, also_results: bool) -> Known | None:
+        """Return the text with the name that has most of the message's words, the newest of several; None if none."""
+        kinds = _SAID | {ItemKind.TOOL_RESULT.value} if also_results else _SAID
+        best: Known | None = None
+        for hit in sorted(self._search(mention.name, limit=_HITS), key=lambda hit: -number_of(hit.item)):
+            if hit.kind not in kinds or number_of(hit.item) >= before or not self._counts(hit):
+                continue
+            text = self._recall(hit.item)
+            here = tuple(together(text, words, runs_of).values()) if mention.name in text else ()
+            if len(here) > (len(best.words) if best else 0):
+                best = Known(item=hit.item, words=here)
+        return best
+
+
+@attrs.frozen(slots=False)
+class _Asked:
+    """
+    The newest words and the window that they are said in.
+
+    Attributes:
+        step: What a user said, or the agent's step.
+        items: The window's.
+        names: All names of the words.
+
+    """
+
+    step: Unit
+    items: tuple[Item, ...]
+    names: frozenset[str]
+
+    @property
+    def is_by_user(self) -> bool:
+        """Whether a user said them."""
+        return self.step.items[0].kind is ItemKind.USER_TEXT
+
+    def lacks(self, name: str) -> bool:
+        """
+        Return whether a name is to be looked for. The agent's are not where it calls for the thing itself, or another
+        text of the window has the name.
+        """
+        if self.is_by_user:
+            return True
+        own = {item.id for item in self.step.items if item.kind in _BY_AGENT}
+        last = name.rpartition("/")[2].lower()
+        calls = (item.text.lower() for item in self.step.items if item.kind is ItemKind.TOOL_CALL)
+        return not any(last in text for text in calls) and not any(
+            name in item.text for item in self.items if item.kind in _IN_FULL and item.id not in own
+        )
+
+    def words(self, mention: Mention) -> tuple[PlainWord, ...]:
+        """Return what is asked about a name: the plain words beside it, and the other names."""
+        plain = plain_words(without_names(mention.about, self.names), _MOST_WORDS)
+        others = [name for name in sorted(self.names) if name not in mention.name and name in mention.about]
+        return (*plain, *(PlainWord(folded(name), -place, True) for place, name in enumerate(others, 1)))
+
+    def is_shown(self, known: Known) -> bool:
+        """Return whether the window shows what is known whole, or recalled with the words that are asked for."""
+        return known.item in self._whole or any(
+            f"[recalled {known.item}:" in text and all(word in text for word in known.words) for text in self._recalled
+        )
+
+    @functools.cached_property
+    def _recalled(self) -> tuple[str, ...]:
+        return tuple(item.text for item in self.items if item.kind is ItemKind.ENRICHMENT)
+
+    @functools.cached_property
+    def _whole(self) -> frozenset[str]:
+        return frozenset(item.id for item in self.items if item.form is Form.WHOLE)
+
+
+def _said_in(step: Unit) -> str:
+    """Return what was said by a user, without what a program wrote for one, or by the agent."""
+    return "\n".join(item.text for item in step.items if item.kind in _BY_ANYONE and not item.synthetic)
+
+
+def _only_searched(mention: Mention, known: Known | None) -> bool:
+    """Return whether a symbol was only searched for: a text that has it says more."""
+    return known is not None and known.kind is CallKind.SEARCH and bool(scan(mention.name).names)
+
+
+def _reason(mention: Mention, known: Known) -> str:
+    if not known.tool:
+        return f"{mention.name} is named, with {', '.join(known.words)}"
+    return f"what {known.tool} {'wrote to' if known.is_change else 'returned for'} {mention.name}"

@@ -1,0 +1,602 @@
+"""What a tool returned comes back when its file, ticket, script or host is named: generated cases in many languages."""
+
+import itertools
+
+import attrs
+import pytest
+
+from gc_core.session.history import History
+from gc_core.session.recall_suggestions import RECALLED, auto_expand, suggest_recall
+from gc_core.values.items import ItemKind
+from tests.support.say import answer, call, lines, result, small, user
+
+
+@attrs.frozen
+class Subject:
+    """A call of the first turns: what it returned, the names that users have for it, and a word and a mark in it."""
+
+    tool: str
+    arguments: dict
+    text: str
+    names: tuple[str, ...]
+    word: str
+    mark: str
+
+
+SUBJECTS = (
+    Subject(
+        "read_file",
+        {"path": "notes/menu.txt"},
+        "starter: beetroot soup\ndessert: plum cake, kitchen 17",
+        ("notes/menu.txt", "menu.txt", "./notes/menu.txt"),
+        "dessert",
+        "plum cake",
+    ),
+    Subject(
+        "Read",
+        {"file_path": "/srv/app/conf/db.yaml"},
+        "server: 10.9.8.7\nlistener: 6543\nuser: shop",
+        ("db.yaml", "conf/db.yaml"),
+        "listener",
+        "6543",
+    ),
+    Subject(
+        "bash",
+        {"command": "cat Dockerfile.prod"},
+        "FROM debian:12\nRUN apt-get install libfoo7\nEXPOSE 8123",
+        ("Dockerfile.prod",),
+        "debian",
+        "8123",
+    ),
+    Subject(
+        "bash",
+        {"command": "cd ops && ./scripts/run_bench.sh --quick"},
+        "throughput: 48211 per second\np99: 12 ms",
+        ("run_bench.sh", "./scripts/run_bench.sh"),
+        "throughput",
+        "48211",
+    ),
+    Subject(
+        "get_ticket",
+        {"id": "SHOP-4711"},
+        "summary: rounding wrong\nreporter: Wiebke Janssen",
+        ("SHOP-4711", "shop-4711"),
+        "reporter",
+        "Wiebke",
+    ),
+    Subject("get_issue", {"key": "AB-7"}, "title: slow page\nassignee: Ole Petersen", ("AB-7",), "assignee", "Ole"),
+    Subject(
+        "mcp__gh__issue_read",
+        {"issue_number": 8157, "repo": "shop"},
+        "title: dark mode\nmilestone: Juniper",
+        ("#8157",),
+        "milestone",
+        "Juniper",
+    ),
+    Subject(
+        "WebFetch",
+        {"url": "https://example.org/pricing", "prompt": "all plans"},
+        "Basic plan 9 euros\nEnterprise plan 219 euros",
+        ("https://example.org/pricing", "example.org/pricing"),
+        "enterprise",
+        "219",
+    ),
+    Subject(
+        "ssh",
+        {"host": "db-7.internal", "cmd": "uptime"},
+        "kernel: 6.1.90\nload: 3.75",
+        ("db-7.internal",),
+        "kernel",
+        "6.1.90",
+    ),
+    Subject("ping", {"address": "192.168.44.5"}, "latency: 31 ms, lost 0 %", ("192.168.44.5",), "latency", "31 ms"),
+    Subject(
+        "find_symbol",
+        {"name_path": "make_token"},
+        "defined in auth, parameter lifetime = 777",
+        ("make_token",),
+        "lifetime",
+        "777",
+    ),
+    Subject("read_file", {"path": "Makefile"}, "bundle:\n\tzip -9 site", ("Makefile",), "bundle", "zip -9"),
+    Subject(
+        "read_file", {"path": "docs/отчёт.txt"}, "revenue: 5,120", ("отчёт.txt", "docs/отчёт.txt"), "revenue", "5,120"
+    ),
+    Subject("read_many_files", {"paths": ["src/tax.py", "src/vat.py"]}, "brackets = 19", ("tax.py",), "brackets", "19"),
+    Subject(
+        "run_shell_command", {"command": "npm run bundle"}, "modules: 1418", ("`npm run bundle`",), "modules", "1418"
+    ),
+)
+
+ASKED = (
+    "What does {} say about the {}?",
+    "Now back to {}. Which {} was it?",
+    "Was stand in {} nochmal über {}?",
+    "Que disait {} sur « {} » ?",
+    "¿Qué decía {} de {}?",
+    "Cosa c'era in {} su {}?",
+    "O que dizia {} sobre {}?",
+    "Wat stond er in {} over {}?",
+    "Co było w {} o {}?",
+    "Что было в {} про {}?",
+    "{}'de {} için ne yazıyordu?",
+    "Mi volt a {}-ben: {}?",
+    "Mitä {}:ssä luki kohdassa {}?",
+    "「{}」里的{}是多少？",
+    "{}に書いてある{}は何ですか？",
+    "{}에서 {} 값이 뭐였지?",
+)
+ASKED_WITHOUT_A_MARK = (
+    "Tell me {}'s {}.",
+    "Zeig mir {} noch einmal, den Teil mit {}.",
+    "Remontre-moi {} ({}).",
+    "Muéstrame otra vez {}: {}.",
+    "Покажи ещё раз {}, {}.",
+    "请再看一下{}，{}。",
+    "{}をもう一度見せて、{}の所。",
+)
+NOT_ASKED = (
+    "Forget {}, we go on with the checkout.",
+    "Delete {}, please.",
+    "Can you delete {}?",
+    "Please create {} anew, from scratch.",
+    "Run {} again.",
+    "Thanks, {} is fine. Good night.",
+    "I closed {} yesterday.",
+    "We are done with {}; next comes the checkout.",
+    "Vergiss {}, wir machen mit der Kasse weiter.",
+    "Kannst du {} bitte löschen?",
+    "Oublie {}, passons à la caisse.",
+    "Supprime {}, s'il te plaît.",
+    "Olvida {}, seguimos con la caja.",
+    "Borra {}, por favor.",
+    "Elimina {}, per favore.",
+    "Esqueça {}, vamos ao caixa.",
+    "Verwijder {} maar.",
+    "Usuń {}, proszę.",
+    "Забудь про {}, идём дальше.",
+    "Удали {}, пожалуйста.",
+    "{} dosyasını sil.",
+    "请删除{}。",
+    "忘了{}吧，我们继续。",
+    "{}を削除してください。",
+    "{}은 삭제해 줘.",
+)
+NEW = ("notes/dinner.txt", "SHOP-9999", "https://example.net/other", "web-3.internal", "other_bench.sh", "new_symbol")
+
+
+def wanted():
+    """Each name in a third of the sentences, in turn."""
+    named = [(subject, name) for subject in SUBJECTS for name in subject.names]
+    sentences = itertools.cycle((*ASKED, *ASKED_WITHOUT_A_MARK))
+    for subject, name in named:
+        for sentence in itertools.islice(sentences, 7):
+            yield subject, sentence.format(name, subject.word)
+
+
+def unwanted():
+    sentences = itertools.cycle(NOT_ASKED)
+    for subject in SUBJECTS:
+        for sentence in itertools.islice(sentences, 6):
+            yield sentence.format(subject.names[0])
+    for place, name in enumerate(NEW):
+        for sentence in ASKED[place::6]:
+            yield sentence.format(name, "colour")
+
+
+def read(session, key, tool, arguments, text):
+    """A call with its result; returns the id of the result."""
+    session.pre_send()
+    session.post_turn(call((key, tool, arguments)))
+    return session.append(result(key, text))[0]
+
+
+def said(session, text):
+    """The agent answers."""
+    session.pre_send()
+    session.post_turn(answer(text))
+
+
+def collected(session, first=0):
+    """Other work follows, and everything before has been collected."""
+    for place in range(first, first + 12):
+        read(session, f"o{place}", "read_file", {"path": f"other{place}"}, lines(60, f"other{place}"))
+    session.collect_now(target_percent=1)
+    said(session, "Done.")
+
+
+def started(**more):
+    session = small(20_000, preserve_recent_turns=0, pressure_percent=0, target_percent=70, **more)
+    session.append(user("Do it."))
+    return session
+
+
+def asked(session, text):
+    """What comes back for a user's words; the agent answers them."""
+    session.append(user(text))
+    used = auto_expand(session)
+    session.pre_send()
+    blocks = [item.text for item in session.items() if item.kind is ItemKind.ENRICHMENT and item.name == RECALLED]
+    session.post_turn(answer("Fine."))
+    return blocks[-1] if used else ""
+
+
+def brought_back(cases):
+    """What comes back for each text, every one in a session of its own past: nothing recalled stays in the window."""
+    with started() as session:
+        for place, subject in enumerate(SUBJECTS):
+            read(session, f"s{place}", subject.tool, subject.arguments, subject.text)
+        collected(session)
+        for text in cases:
+            session.append(user(text))
+            yield [(each, session.recall(each.item)) for each in suggest_recall(session)]
+            session.post_turn(answer("Fine."))
+
+
+def test_of_generated_questions_that_name_what_a_call_asked_for_nearly_all_bring_back_its_result():
+    cases = list(wanted())
+    found = brought_back([text for _, text in cases])
+    missed = [text for (subject, text), back in zip(cases, found, strict=True)
+              if not any(subject.mark in original for _, original in back)]  # fmt: skip
+    assert len(cases) >= 120
+    assert len(missed) <= 0.03 * len(cases), missed
+
+
+def test_of_generated_messages_that_ask_for_nothing_of_the_past_nearly_none_brings_anything_back():
+    cases = list(unwanted())
+    expanded = [(text, back) for text, back in zip(cases, brought_back(cases), strict=True) if back]
+    assert len(cases) >= 90
+    assert len(expanded) <= 0.03 * len(cases), expanded
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.names[0])
+def test_the_agents_own_words_lead_there_too(subject):
+    with started() as session:
+        key = read(session, "c1", subject.tool, subject.arguments, subject.text)
+        collected(session)
+        session.append(user("Go on."))
+        session.pre_send()
+        session.post_turn(
+            call(("d1", "bash", {"command": "date"}), text=f"I need the {subject.word} of {subject.names[0]}.")
+        )
+        session.append(result("d1", "Monday"))
+        assert [each.item for each in suggest_recall(session)] == [key]
+
+
+# --- values of arguments, and what the agent is about to do ----------------------------------------------------------
+
+VALUES = (
+    ("open_sheet", {"title": "Rowing Club Duties"}, "Rowing Club Duties"),
+    ("search_mail", {"query": "Frau Amsel-Dorn", "folder": "inbox"}, "Frau Amsel-Dorn"),
+    ("find_person", {"name": "Captain Thistlewood"}, "Thistlewood"),
+    ("project", {"project": "Kittiwake", "view": "all"}, "Kittiwake"),
+    ("ssh", {"host": "attic-nas"}, "attic-nas"),
+    ("http_get", {"url": "https://example.org/clubs/bus-timetable?lang=en"}, "bus-timetable"),
+    ("http_get", {"url": "https://example.org/api/tides/port-ellen"}, "tides/port-ellen"),
+    ("open_document", {"name": "Kellerplan Nordflügel.odt"}, "Kellerplan Nordflügel"),
+    ("abrir", {"nombre": "Contrato taller Ribera"}, "contrato taller Ribera"),
+    ("найти", {"от": "Мирослава Тихонова"}, "Мирославы Тихоновой"),
+    ("open_document", {"title": "図書室の使い方"}, "図書室の使い方"),
+    ("open_document", {"name": "植树节安排.docx"}, "植树节安排"),
+    ("search_notes", {"query": "별빛천문대 프로젝트"}, "별빛천문대"),
+    ("bash", {"command": "php bin/console price:check --all"}, "price:check"),
+)
+STEPS = (
+    "Now I fill in the form for {}.",
+    "I follow {} here.",
+    "Ich halte mich an {} und schreibe den Entwurf.",
+    "Je prépare la lettre d'après {}.",
+    "Preparo el pedido según {}.",
+    "Пишу письмо, исходя из {}.",
+    "按照{}来写通知。",
+)
+QUESTIONS = (
+    "What did {} say about the amount?",
+    "Write the letter to the landlord, and use {}.",
+    "Please set the amount in my monthly order by {}.",
+    "Was stand in {} zum Betrag?",
+    "¿Qué decía {}?",
+    "{}里写的是什么？",
+)
+PUT_ASIDE = (
+    "{} is settled, so next comes the garden.",
+    "Good, I am done with {}.",
+    "{} ist erledigt, weiter mit dem Garten.",
+    "{} est terminé, je passe au jardin.",
+    "{} ya está cerrado, sigo con el jardín.",
+    "С {} всё закончено, дальше сад.",
+    "I create {} anew.",
+    "Ich lösche {}.",
+)
+LOOK_ALIKES = (
+    "What did the rowing duties of 1900 say?",
+    "The kittiwake is a gull, isn't it?",
+    "Which attic-pi do we use?",
+    "How does one check a price?",
+    "Where is port-ellen-harbour on the map?",
+    "Is there a bus timetable-like thing in Rome?",
+    "Was kostet ein Kellerplan?",
+    "Who is the captain of the inbox?",
+    "図書の数はいくつですか？",
+    "安排好了吗？",
+)
+
+
+def spoken(sentences, speak):
+    """What each sentence brings back about each value, in sessions in which nobody has said it before."""
+    for sentence in sentences:
+        with started() as session:
+            keys = [
+                read(session, f"v{place}", tool, arguments, f"amount: {place}0417")
+                for place, (tool, arguments, _) in enumerate(VALUES)
+            ]
+            collected(session)
+            for key, (_, _, name) in zip(keys, VALUES, strict=True):
+                text = sentence.format(name)
+                speak(session, text)
+                yield text, key, [each.item for each in suggest_recall(session)]
+
+
+def by_agent(session, text):
+    session.append(user("Go on."))
+    session.pre_send()
+    key = f"d{len(session.items())}-{text}"
+    session.post_turn(call((key, "date", {}), text=text))
+    session.append(result(key, "Monday"))
+
+
+def by_user(session, text):
+    said(session, "Fine.")
+    session.append(user(text))
+
+
+@pytest.mark.parametrize(("sentences", "speak"), [(STEPS, by_agent), (QUESTIONS, by_user)])
+def test_a_document_person_host_or_page_that_a_call_named_brings_back_its_result(sentences, speak):
+    cases = list(spoken(sentences, speak))
+    missed = [text for text, key, back in cases if key not in back]
+    assert len(missed) <= 0.05 * len(cases), missed
+
+
+@pytest.mark.parametrize("speak", [by_agent, by_user])
+def test_what_is_put_aside_or_made_anew_does_not_come_back(speak):
+    cases = list(spoken(PUT_ASIDE, speak))
+    expanded = [text for text, _, back in cases if back]
+    assert len(expanded) <= 0.03 * len(cases), expanded
+
+
+@pytest.mark.parametrize("speak", [by_agent, by_user])
+def test_common_words_and_names_that_look_alike_bring_nothing_back(speak):
+    with started() as session:
+        for place, (tool, arguments, _) in enumerate(VALUES):
+            read(session, f"v{place}", tool, arguments, f"amount: {place}0417")
+        collected(session)
+        for text in LOOK_ALIKES:
+            speak(session, text)
+            assert suggest_recall(session) == (), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Create the peering for net_north.tf; which range did we give it again?",
+        "Use net_north.tf, please.",
+        "Set the test's size to one above what net_north.tf has please.",
+    ],
+)
+def test_a_request_that_needs_the_thing_asks_for_it(text):
+    with started() as session:
+        key = read(session, "c1", "read_file", {"path": "infra/net_north.tf"}, 'cidr = "10.44.0.0/16"')
+        collected(session)
+        by_user(session, text)
+        assert [each.item for each in suggest_recall(session)] == [key]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wie hoch ist das Budget?",
+        "What is the Budget of a wedding?",
+        "Who needs a plan?",
+        "Thanks for Budget!",
+        "I always use net_north.tf.",
+        "Which way does web/net_north.tf go?",
+        "Net_north.tf is merged; shall we have lunch?",
+    ],
+)
+def test_a_word_that_is_also_a_title_and_the_same_name_elsewhere_ask_for_nothing(text):
+    with started() as session:
+        read(session, "c1", "open_document", {"title": "Budget"}, "rent: 900")
+        read(session, "c2", "open_document", {"name": "plan.odt"}, "first: soup")
+        read(session, "c3", "read_file", {"path": "infra/net_north.tf"}, 'cidr = "10.44.0.0/16"')
+        collected(session)
+        by_user(session, text)
+        assert suggest_recall(session) == ()
+
+
+def test_an_agent_needs_no_words_of_the_result_to_need_it():
+    with started() as session:
+        key = read(session, "c1", "get_ticket", {"id": "BARN-77"}, "Agreed: pay in shells")
+        collected(session)
+        by_agent(session, "The reply goes out as BARN-77 wants it.")
+        assert [each.item for each in suggest_recall(session)] == [key]
+
+
+# --- what still holds -------------------------------------------------------------------------------------------------
+
+CART = "def total(items):\n    return round_half_up(sum(items))"
+QUESTION = "How does cart.py compute the total?"
+
+
+def test_what_was_written_since_is_what_is_known():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        read(session, "c2", "write_file", {"path": "/repo/src/cart.py", "content": "def total(): return 3"}, "written")
+        collected(session)
+        assert "return 3" in asked(session, QUESTION)
+        assert CART not in str(session.pre_send().messages)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "brought_back"),
+    [
+        ("bash", {"command": "sed -i s/sum/max/ src/cart.py"}, ""),
+        ("bash", {"command": "cd src && rm cart.py"}, ""),
+        ("delete_file", {"path": "src/cart.py"}, ""),
+        ("edit_file", {"path": "src/cart.py", "old_string": "# a", "new_string": "# b"}, ""),
+        ("edit_file", {"path": "src/cart.py", "old_string": "sum", "new_string": "the total of all"}, "of all"),
+        ("str_replace_editor", {"command": "str_replace", "path": "cart.py", "new_str": "new total"}, "new total"),
+    ],
+)
+def test_what_was_read_before_an_edit_does_not_come_back(tool, arguments, brought_back):
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        read(session, "c2", tool, arguments, "ok")
+        collected(session)
+        found = asked(session, QUESTION)
+        assert brought_back in found
+        assert bool(found) == bool(brought_back)
+        assert "round_half_up" not in found
+
+
+def test_another_file_of_the_same_name_may_have_been_edited():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        read(session, "c2", "edit_file", {"path": "web/cart.py", "old_string": "1", "new_string": "2"}, "ok")
+        collected(session)
+        assert CART in asked(session, "How does src/cart.py compute the total?")
+
+
+def test_what_was_read_after_an_edit_comes_back_and_the_newest_of_several():
+    with started() as session:
+        for place in range(3):
+            read(session, f"r{place}", "read_file", {"path": "cart.py"}, f"total, version {place}")
+            read(session, f"e{place}", "edit_file", {"path": "cart.py", "old_string": "a", "new_string": "b"}, "ok")
+        read(session, "r9", "read_file", {"path": "cart.py"}, "total, version 9")
+        collected(session)
+        found = asked(session, QUESTION)
+        assert "version 9" in found
+        assert "version 2" not in found
+
+
+def test_an_edit_that_failed_changed_nothing():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "cart.py"}, CART)
+        read(session, "c2", "edit_file", {"path": "cart.py", "old_string": "x", "new_string": "y"}, "Error: not found")
+        collected(session)
+        assert CART in asked(session, QUESTION)
+
+
+@pytest.mark.parametrize("text", ["Error: ENOENT: no such file or directory", "Permission denied"])
+def test_a_call_that_failed_tells_nothing(text):
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, text)
+        collected(session)
+        assert asked(session, QUESTION) == ""
+
+
+def test_a_ticket_that_was_updated_is_not_told_as_it_was():
+    with started() as session:
+        read(session, "c1", "get_ticket", {"id": "SHOP-4711"}, "status: open")
+        read(session, "c2", "update_ticket", {"id": "SHOP-4711", "status": "closed"}, "ok")
+        collected(session)
+        found = asked(session, "What is the status of shop-4711?")
+        assert "closed" in found
+        assert "open" not in found
+
+
+def test_what_was_taken_back_does_not_come_back():
+    with started() as session:
+        said(session, "Gladly.")
+        session.append(user("Read it."))
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        collected(session)
+        session.rewind(1)
+        session.append(user("Go on."))
+        said(session, "Done.")
+        assert asked(session, QUESTION) == ""
+
+
+def test_what_still_stands_in_the_window_does_not_come_back_and_a_mention_of_it_is_not_the_thing():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        said(session, "I have read it.")
+        assert asked(session, QUESTION) == ""
+        collected(session)
+        session.append(user("Have a look at cart.py later."))
+        said(session, "I will look at cart.py later.")
+        assert CART in asked(session, QUESTION)
+        assert asked(session, "And what else does cart.py compute?") == ""
+
+
+def test_a_call_of_the_agents_own_brings_back_no_older_result():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        collected(session)
+        session.append(user("Go on."))
+        session.pre_send()
+        call_again = call(
+            ("d1", "read_file", {"path": "src/cart.py", "offset": 1}), text="I read cart.py's total again."
+        )
+        session.post_turn(call_again)
+        session.append(result("d1", "def total(): ..."))
+        assert suggest_recall(session) == ()
+
+
+# --- what of it -------------------------------------------------------------------------------------------------------
+
+
+def test_of_a_long_result_the_part_that_the_question_asks_for_comes_back_otherwise_the_beginning():
+    rows = "\n".join(f"A-{place},{place % 90}.95,some article" for place in range(1_000, 3_000))
+    with started() as session:
+        text = f"sku,price,what\nreported,purport\n{rows}\nA-17,19.94,a blue kettle\n{rows}"
+        read(session, "c1", "read_file", {"path": "data/prices.csv"}, text)
+        collected(session)
+        assert "sku,price,what" in asked(session, "Can you show me prices.csv again?")
+        assert "A-17,19.94" in asked(session, "Now back to data/prices.csv. How expensive is A-17?")
+        assert asked(session, "Is prices.csv right about A-17?") == ""
+
+
+def test_of_several_results_the_one_with_the_questions_words_comes_back():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "cart.py", "offset": 1}, "import decimal")
+        read(session, "c2", "read_file", {"path": "cart.py", "offset": 90}, "def total(): ...")
+        read(session, "c3", "read_file", {"path": "cart.py", "offset": 300}, "def empty(): ...")
+        collected(session)
+        assert "def total" in asked(session, QUESTION)
+        assert "decimal" in asked(session, "And what of decimal numbers in cart.py?")
+
+
+def test_what_was_said_about_a_file_comes_back_where_its_text_does_not_have_the_words():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "cart.py"}, CART)
+        said(session, "We decided with Ingrid that cart.py stays in euros.")
+        session.append(user("Good."))
+        collected(session)
+        found = asked(session, "What did Ingrid want of cart.py?")
+        assert "stays in euros" in found
+        assert "round_half_up" not in found
+
+
+def test_a_list_of_files_is_not_the_file():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        read(session, "c2", "bash", {"command": "ls src"}, "src/cart.py\nsrc/checkout.py")
+        collected(session)
+        assert CART in asked(session, QUESTION)
+
+
+def test_a_dozen_searches_are_made_at_most(monkeypatch):
+    searches, real = [], History.search
+    with started() as session:
+        for place in range(20):
+            read(session, f"c{place}", "read_file", {"path": f"src/file_{place}.py"}, f"value {place}")
+        collected(session)
+        monkeypatch.setattr(History, "search", lambda *a, **filters: searches.append(a) or real(*a, **filters))
+        shared = History.sharing
+        monkeypatch.setattr(History, "sharing", lambda *a: searches.append(a) or shared(*a))
+        names = " ".join(
+            [*(f"file_{place}.py" for place in range(20)), *(f"some_symbol_{place}" for place in range(20))]
+        )
+        session.append(user(f"Which colour has {names}?"))
+        assert len(suggest_recall(session)) <= 3
+        assert len(searches) <= 12

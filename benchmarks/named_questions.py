@@ -1,19 +1,21 @@
 """
 How often ``auto_expand`` brings back what a user or the agent names, and how often it brings back anything else.
 
-``tests/data/named_questions.jsonl`` holds early tool calls with their results, and what is said much later: a question
-or a step that names the file, ticket, command or document again ("wanted"), or one that needs nothing of it. It was
-written by somebody who had not seen the code. Each row is a session of its own: the call, its result, and then other
-calls until it has left the window. ``python -m benchmarks.named_questions [--strategy gc_budget]`` counts.
+Two sets hold early tool calls with their results, and what is said much later: a question or a step that names the
+file, ticket, command or document again ("wanted"), or one that needs nothing of it. They were written by people who had
+not seen the code; the first was looked at while the code changed, the second was only counted. Each row is a session of
+its own: the call, its result, and then other calls until it has left the window.
+``python -m benchmarks.named_questions [--strategy gc_budget]`` counts both.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ import attrs
 
 from gc_core import GCConfig, GCSession, ItemKind
 
-DATA = Path(__file__).parents[1] / "tests" / "data" / "named_questions.jsonl"
+DATA = Path(__file__).parents[1] / "tests" / "data"
+SETS = ("named_questions", "named_questions_second")
+STRATEGIES = ("gc_truncate", "gc_budget", "gc_progressive")
 WINDOW = 4_000
 OTHERS = 40
 """Calls between the one that is named and what names it."""
@@ -55,9 +59,9 @@ class Outcome:
     expanded: bool
 
 
-def cases() -> list[Case]:
-    """Return the rows."""
-    return [Case(**json.loads(line)) for line in DATA.read_text("utf-8").splitlines()]
+def cases(name: str) -> list[Case]:
+    """Return the rows of a set."""
+    return [Case(**json.loads(line)) for line in (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 def outcome(case: Case, strategy: str, *, expand: bool = True) -> Outcome:
@@ -96,20 +100,15 @@ def _step(session: GCSession, text: str, tool: str, arguments: Mapping[str, Any]
     session.append({"role": "tool", "tool_call_id": key, "content": result})
 
 
-def outcomes(strategy: str, *, expand: bool = True) -> Iterator[Outcome]:
-    """Return the outcome of every row."""
-    return (outcome(case, strategy, expand=expand) for case in cases())
-
-
-def print_figures(strategy: str, *, expand: bool) -> None:
-    """Print how many are answered, by who names and by kind, and how many others are expanded."""
-    found = list(outcomes(strategy, expand=expand))
+def print_figures(name: str, strategy: str, *, expand: bool) -> None:
+    """Print how many of a set are answered, by who names and by kind, and how many others are expanded."""
+    found = [outcome(case, strategy, expand=expand) for case in cases(name)]
     wanted, others = ([each for each in found if bool(each.case.answer) is is_wanted] for is_wanted in (True, False))
-    print(f"{strategy}, auto_expand = {expand}: {_share(wanted)} answered; {_expanded(others)} others expanded")
-    for name in ("asks", "kind", "language"):
-        right = Counter(getattr(each.case, name) for each in wanted if each.answered)
-        every = Counter(getattr(each.case, name) for each in wanted)
-        print(f"  by {name}: " + ", ".join(f"{key} {right[key]} of {every[key]}" for key in every))
+    print(f"{name}, {strategy}, auto_expand = {expand}: {_share(wanted)} answered; {_expanded(others)} others expanded")
+    for field in ("asks", "kind", "language"):
+        right = Counter(getattr(each.case, field) for each in wanted if each.answered)
+        every = Counter(getattr(each.case, field) for each in wanted)
+        print(f"  by {field}: " + ", ".join(f"{key} {right[key]} of {every[key]}" for key in every))
 
 
 def _share(found: list[Outcome]) -> str:
@@ -126,8 +125,8 @@ def main() -> None:
     parser.add_argument("--strategy", action="append", help="one of the strategies; several may be named")
     parser.add_argument("--without", action="store_true", help="without auto_expand")
     arguments = parser.parse_args()
-    for strategy in arguments.strategy or ("gc_truncate", "gc_budget", "gc_progressive"):
-        print_figures(strategy, expand=not arguments.without)
+    for name, strategy in itertools.product(SETS, arguments.strategy or STRATEGIES):
+        print_figures(name, strategy, expand=not arguments.without)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,23 @@
+"""What ``auto_expand`` makes of named things in two sets by people who had not seen it; the second was only counted."""
+
+import pytest
+
+from benchmarks.named_questions import cases, outcome
+
+
+def answered_and_expanded(rows):
+    found = [outcome(case, "gc_budget") for case in rows]
+    wanted = [each for each in found if each.case.answer]
+    return sum(each.answered for each in wanted), sum(each.expanded for each in found if not each.case.answer)
+
+
+def test_of_a_part_of_the_first_set_each_answer_comes_back_and_nothing_else():
+    rows = cases("named_questions")[::12]
+    assert answered_and_expanded(rows) == (sum(bool(case.answer) for case in rows), 0)
+
+
+@pytest.mark.slow
+def test_of_the_second_set_nearly_half_of_the_answers_come_back_and_few_others_are_expanded():
+    answered, expanded = answered_and_expanded(cases("named_questions_second"))
+    assert answered >= 52
+    assert expanded <= 7

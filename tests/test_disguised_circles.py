@@ -7,8 +7,10 @@ import attrs
 import pytest
 
 from gc_core import GCPolicy, ItemKind
+from gc_core.relevance.only_reads import only_reads
 from gc_core.relevance.polls import SMALL
 from gc_core.relevance.reread_guard import LAP, RereadGuard
+from gc_core.relevance.tool_calls import ToolCall
 from gc_core.values.items import Item
 
 LAPS = 8
@@ -109,7 +111,7 @@ READ = tool("read_file", path="src/{0}.py")
 def test_a_text_that_comes_back_is_known_whatever_words_asked_for_it(ways):
     place = first_notice(around(*ways))
     assert place is not None
-    assert place < RING + LAP
+    assert place <= 2 * RING + LAP, "a spelling with words that no call had before may be another thing the first time"
 
 
 @pytest.mark.parametrize(
@@ -167,6 +169,9 @@ def test_a_small_result_belongs_to_its_call():
         lambda place: [("bash", {"command": "make lint", "cwd": f"services/{place}"}, text("clean"))],
         lambda place: [("fetch", {"url": f"https://{place}.example"}, text("please log in"))],
         lambda place: [("fetch", {"url": f"https://{place}.example"}, f"{text('menu')}\naddress {place}")],
+        lambda place: [("describe_host", {"host": f"web-{place}"}, text(f"profile {place % 3}"))],
+        lambda place: [("get_schema", {"table": f"t{place}", "limit": place}, text(f"kind {place % 4}"))],
+        lambda place: [("bash", {"command": f"kubectl get deploy shop-{place} -o yaml"}, text(f"{place % 3}"))],
     ],
 )
 def test_things_that_read_alike_are_no_circle(each):
@@ -193,6 +198,29 @@ def test_pieces_of_a_file_that_was_read_whole_are_new():
         ("read_file", {"path": "a.py", "offset": at, "limit": 100}, text("a", at, 100)) for at in range(0, 900, 90)
     ]
     assert first_notice([*whole, *pieces], stay=0) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "only"),
+    [
+        ("bash", {"command": ["bash", "-lc", "sed -n 1,5p a.py"]}, True),
+        ("run_sql", {"sql": "select 1"}, True),
+        ("bash", {"command": "cat a.py"}, True),
+        ("bash", {"command": ""}, False),
+        ("pay", {"input": ""}, False),
+        ("bash", {"command": "curl -sXPOST https://shop.example"}, False),
+        ("bash", {"command": "curl --json '{}' https://shop.example"}, False),
+        ("bash", {"command": "sort -o a.txt a.txt"}, False),
+        ("bash", {"command": "cat a.py", "script": "rm -rf b"}, False),
+        ("send_message", {"query": "show up at 5"}, False),
+    ],
+)
+def test_only_what_surely_changes_nothing_reads(name, arguments, only):
+    asked = Item(
+        id="i1", kind=ItemKind.TOOL_CALL, source="conversation", policy=GCPolicy.EPHEMERAL, tokens=1,
+        original_tokens=1, text=json.dumps(arguments), unit=0, turn=0, step=0, name=name,
+    )  # fmt: skip
+    assert only_reads(ToolCall.of(asked), asked.text) is only
 
 
 def test_thoughts_alone_are_no_circle():

@@ -325,6 +325,7 @@ REFUSED_LATE = b'data: {"type": "error", "error": {"message": "prompt is too lon
         (CREATED,),
         (b": alive\n\n", STARTED, b": alive\n\n"),
         (NOT_JSON, b"data: [DONE]\n\n"),
+        (b'data: {"type": []}\n\n', b"data: [DONE]\n\n"),
         (STARTED, REFUSED_LATE),
         (REFUSED_LATE,),
     ],

@@ -36,7 +36,8 @@ _EXTENSION = regex(r"(?<=\w)\.[A-Za-z][A-Za-z0-9]{0,5}$")
 _ENDING_AT = 0.75
 """The share of a word of a title that its forms begin with."""
 
-_SENTENCE_START = regex(r"(?:^|[.!?:;\n]\s|[\"“„«(*])\s*$")
+_BEFORE_SENTENCES = frozenset('.!?:;\n"“„«(*')
+_BEFORE_CHARS = 60  # characters before a name that are looked at
 _ARTICLE = regex(
     r"(?<!\w)(?:the|der|die|das|dem|den|eine?[nmrs]?|une?|les?|la|el|los|las|una|uno|il|lo|uma|het|een|ett)\s$",
     re.IGNORECASE,
@@ -144,9 +145,15 @@ def _is_name(form: str, letters: int, found: re.Match[str]) -> bool:
         return True
     if _JOINED.search(form):
         return letters >= (_LEAST if " " in form else _LEAST_JOINED)
-    before = found.string[: found.start()]
+    before = found.string[max(0, found.start() - _BEFORE_CHARS) : found.start()]
     is_proper = found.group() == form and form[0].isupper() and letters >= _LEAST_PROPER
-    return is_proper and not _SENTENCE_START.search(before) and not _ARTICLE.search(before)
+    return is_proper and not _begins_sentence(before) and not _ARTICLE.search(before)
+
+
+def _begins_sentence(before: str) -> bool:
+    """Return whether a word behind this text begins a sentence, where any word has a capital."""
+    said = before.rstrip(" \t")
+    return not said or said[-1] in _BEFORE_SENTENCES
 
 
 def _pattern(form: str) -> str:

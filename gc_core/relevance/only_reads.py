@@ -7,6 +7,7 @@ to another thing is work, even if each answers in the same words.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -26,13 +27,15 @@ _ACT: Final = frozenset(
     | {"rename", "click", "press", "submit", "buy", "reply", "start", "stop", "restart", "apply", "deploy", "upload"}
     | {"save", "next", "previous", "scroll", "run", "execute", "install", "undo"}
 )
+_RUNS: Final = frozenset({"run", "execute"})
 _STATEMENTS: Final = frozenset({"sql", "query", "q", "statement"})
 _STATEMENT = regex(r"\s{0,99}(?:select|with|show|describe|explain|pragma)\b", re.IGNORECASE)
 _CHANGES_ROWS = regex(r"\b(?:insert|update|delete|drop|alter|create|truncate|merge|into)\s", re.IGNORECASE)
 _LOOKS = regex(
     r"\s{0,9}(?:(?:git|kubectl|docker)(?: -\S{1,99}(?: [^\s-]\S{0,99})?){0,4} (?:show|log|diff|blame|status|ls-files"
-    r"|grep|get|describe|logs|ps|inspect|images)|gh (?:pr|issue|run) (?:view|diff|list|checks)|journalctl|head|tail|cat"
-    r"|nl|curl(?!.* (?:-[XdFTOo]|--(?:data|request|form|output)))|grep|rg|ls|sed -n|wc|cd|column|jq|sort|uniq|cut|tr)"
+    r"|grep|get|describe|logs|ps|inspect|images)|gh (?:pr|issue|run) (?:view|diff|list|checks)|journalctl|head|tail"
+    r"|cat|nl|curl(?!.* (?:-\w{0,9}[XdFTOo]|--(?:data|json|request|form|output|upload)))|grep|rg|ls|sed -n(?!.*\bw )|wc"
+    r"|cd|column|jq|sort(?!.* (?:-o|--output))|uniq|cut|tr)"
     r"\b[^>`$]{0,2000}"
 )
 _PIECES = regex(r"\|\|?|&&|;|\n")
@@ -43,11 +46,15 @@ def only_reads(call: ToolCall, arguments: str) -> bool:
     """Return whether a call surely changes nothing."""
     if call.changes:
         return False
-    if call.kind is CallKind.READ or any(map(_is_reading_command, _arguments(arguments, _holds_command))):
-        return True
-    if any(map(_is_reading_statement, _arguments(arguments, _STATEMENTS.__contains__))):
+    commands = _commands(arguments)
+    if len(commands) > 1 or (commands and call.kind is not CallKind.READ):
+        return all(any(map(_is_reading_command, words)) for words in commands)
+    if call.kind is CallKind.READ:
         return True
     words = {word.lower() for word in NAME_WORD.findall(call.name.rpartition("__")[2] or call.name)}
+    statements = list(_arguments(arguments, _STATEMENTS.__contains__))
+    if statements and words.isdisjoint(_ACT - _RUNS) and all(map(_is_reading_statement, statements)):
+        return True
     return words.isdisjoint(_ACT) and (call.kind is CallKind.SEARCH or not words.isdisjoint(_READ))
 
 
@@ -65,6 +72,13 @@ def _arguments(arguments: str, is_meant: Callable[[str], bool]) -> Iterator[str]
     return (text[:_MOST] for key, text in texts_in(read_object(arguments) or {}) if is_meant(key))
 
 
+def _commands(arguments: str) -> list[list[str]]:
+    """Return the texts of each argument that is a command; a list of words is one command."""
+    found = texts_in(read_object(arguments) or {})
+    by_name = itertools.groupby((each for each in found if _holds_command(each[0])), key=lambda each: each[0])
+    return [[text[:_MOST] for _, text in each] for _, each in by_name]
+
+
 def _holds_command(key: str) -> bool:
     return key in {"input", "script"} or "command" in key.lower() or "cmd" in key.lower()
 
@@ -76,4 +90,5 @@ def _is_reading_statement(statement: str) -> bool:
 def _is_reading_command(command: str) -> bool:
     if read_command(command).effect in {Effect.SEARCHES, Effect.READS}:
         return True
-    return all(_LOOKS.fullmatch(piece) for piece in _PIECES.split(command) if piece.strip())
+    pieces = [piece for piece in _PIECES.split(command) if piece.strip()]
+    return bool(pieces) and all(_LOOKS.fullmatch(piece) for piece in pieces)

@@ -328,6 +328,7 @@ class RereadGuard:
         Return the key of what came back, and the copy of it that was there before: the first that this call brought,
         or, if it is another call, the newest; the item itself if there was none.
         """
+        named = [self._is_new(word, item) for word in made.things]
         if not made.brings_text(item):
             text = _STILL_RUNS if item.text.endswith(_STILL_RUNS) else without_moments(item.text)
             key = digest(made.digest, text)
@@ -339,6 +340,9 @@ class RereadGuard:
         pair = digest(made.digest, key)
         newest = item.id if self._is_new(key, item) else self._seen[key]
         self._seen[key] = item.id
+        if any(named) and not made.target.is_named:
+            self._is_new(pair, item)
+            return pair, item.id  # of something that no call has named before, though it reads alike
         return key, newest if self._is_new(pair, item) else self._seen[pair]
 
     def _brings_nothing(self, made: MadeCall, item: Item) -> bool:

@@ -22,10 +22,10 @@ import attrs
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.only_reads import file_read, only_reads
 from gc_core.relevance.polls import SMALL, asks_for_state, tells_state, waits
-from gc_core.relevance.tool_calls import NAME_WORD, PARTIAL, CallKind, ToolCall
+from gc_core.relevance.tool_calls import NAME_WORD, PARTIAL, CallKind, ToolCall, command_in
 from gc_core.relevance.volatile_text import without_moments
 from gc_core.values.items import Item
-from gc_core.values.json_values import read_json
+from gc_core.values.json_values import objects, read_json, strings
 from gc_core.values.patterns import regex
 
 ALIKE: Final = 0.8
@@ -45,6 +45,7 @@ _THINKS = frozenset({"think", "thinking", "thought", "thoughts", "sequentialthin
 _PLANS = frozenset({"todo", "todos", "plan", "planner", "checklist"})
 _DONE = frozenset({"done", "completed", "complete", "finished", "closed", "checked"})
 _NUMBERED = regex(r"^[ \t]{0,9}L?(\d{1,7})(?:\t|→|[|:]| {1,3}\|)", re.MULTILINE)
+_WORD = regex(r"[\w.-]+")
 _TICK = regex(r"\[[xX✓✔]\]|[✓✔✅☑]")
 _SPOKEN = regex(r"[^\W\d_]+|\d+")
 _NOT_THERE = regex(
@@ -113,6 +114,7 @@ class MadeCall:
         changes: It changes files.
         reads: It surely changes nothing.
         target: What it reads, or reads a part of.
+        things: Digests of words by which it may name what it asks for; none of a search, whose words are ways to ask.
 
     """
 
@@ -126,6 +128,7 @@ class MadeCall:
     changes: bool
     reads: bool
     target: Target
+    things: frozenset[bytes]
 
     @classmethod
     def of(cls, item: Item) -> MadeCall:
@@ -144,6 +147,7 @@ class MadeCall:
             changes=call.changes,
             reads=reads,
             target=Target.of(call, item.text, read) if reads else Target(),
+            things=frozenset(digest("thing", word) for word in _things(call, read)),
         )
 
     def is_cheap(self, result: Item) -> bool:
@@ -263,6 +267,21 @@ def _plain(read: Any) -> Any:
     return read
 
 
+def _things(call: ToolCall, read: Any) -> Iterator[str]:
+    """Yield words of a call's arguments that may name a thing: no range, no option, no number in a command."""
+    if call.kind is CallKind.SEARCH or not isinstance(read, dict):
+        return
+    is_command = bool(command_in(read))
+    address = read.get("url")  # of a page the address says all; without the place on it
+    meant = {"url": address.partition("#")[0]} if isinstance(address, str) else read
+    for key, value in meant.items():
+        if key in PARTIAL | _DESCRIBES:
+            continue
+        for word in _WORD.findall(value if isinstance(value, str) else json.dumps(value)):
+            if not (word.startswith("-") or (is_command and word.isdecimal())):
+                yield word.strip(".-").lower()
+
+
 def _says_little(result: Item) -> bool:
     return result.original_tokens <= SMALL and not result.is_error
 
@@ -289,16 +308,11 @@ def _share(one: frozenset[int], other: frozenset[int]) -> float:
 
 def _ticked(read: Any) -> Iterator[str]:
     """Yield the entries that are marked as done: lines with a tick, and objects with such a state."""
-    if isinstance(read, str):
-        yield from (line.strip() for line in read.split("\n") if _TICK.search(line))
-    elif isinstance(read, list):
-        for value in read:
-            yield from _ticked(value)
-    elif isinstance(read, dict):
-        if any(_is_done(key, value) for key, value in read.items()):
-            yield json.dumps(_plain(read), sort_keys=True)
-        for value in read.values():
-            yield from _ticked(value)
+    texts = (read,) if isinstance(read, str) else (text for _, text in strings(read))
+    yield from (line.strip() for text in texts for line in text.split("\n") if _TICK.search(line))
+    for each in objects(read):
+        if any(_is_done(key, value) for key, value in each.items()):
+            yield json.dumps(_plain(each), sort_keys=True)
 
 
 def _is_done(key: str, value: Any) -> bool:

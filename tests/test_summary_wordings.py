@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gc_core.summaries.left_undone import left_undone
 from gc_core.summaries.proper_names import unknown_names
 from gc_core.summaries.short_numbers import contradicted
 from tests.test_checked_summaries import complaints
@@ -105,3 +106,80 @@ def test_a_name_that_no_original_has_is_unknown(text, names):
 def test_what_the_originals_have_in_other_words_and_what_is_no_name_is_not_judged(text):
     originals = ["lena@example.org, bob/x, zoe", "psql -h zurich", "kubectl get pods", "Hölscher", "the HSM"]
     assert unknown_names(text, originals) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        (
+            "The user wanted to go to Tokyo and asked about the hotels.",
+            "the page to read\n東京に行きたい。ユキさんと会う。",
+        ),
+        ("The meeting with Yuki was moved to the next week.", "ユキさんとの会議"),
+        ("The customer asked with Ivan for a refund of the order.", "Меня зовут Иван, верните деньги за заказ."),
+        ("It was agreed with Mr. Ivanov that the refund waits.", "Иванов согласен."),
+        ("The user wanted to travel to Munich and asked for trains.", "Ich will nach München und das mit der Bahn."),
+    ],
+)
+def test_names_of_originals_in_another_language_are_not_judged(text, original):
+    assert unknown_names(text, [original]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            f"The user wrote the message in {language}."
+            for language in ("Thai", "Vietnamese", "Hungarian", "Cyrillic", "Catalan", "Irish", "Norwegian", "Hebrew")
+        ),
+        "The agent wrote a recursive Fibonacci function and tested it.",
+        "The agent installed jq with Homebrew and tested it.",
+        "The agent chose Option two of the plan and began with Phase three.",
+        "The agent tested the login as Admin and the Pull request was made.",
+    ],
+)
+def test_languages_usual_spellings_and_common_words_are_no_unknown_names(text):
+    assert unknown_names(text, ["Tell the agent to write def fib(n) and to brew install jq."]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All prices must be set in cents. All migrations must be reviewed by two people.",
+        "The API key must be configured through an environment variable.",
+        "It is recommended to use UTC.",
+        "Constraint: The database must not be changed. It must be tested on Python 3.9.",
+        "The design requires: the cache must be cleaned on logout.",
+        "Vorgabe: Alle Preise müssen in Cent gespeichert werden.",
+        "Namen müssen klein geschrieben werden.",
+        "Convention : les noms doivent être écrits en minuscules.",
+        "Les noms doivent être écrits en minuscules.",
+        "Los nombres deben ser escritos en minúsculas. Es necesario usar UTC.",
+        "Regola: il nome deve essere scritto in minuscolo.",
+        "Os nomes devem ser escritos em minúsculas.",
+        "Namen moeten klein geschreven worden.",
+        "Нужно хранить цены в копейках.",
+    ],
+)
+def test_rules_in_the_present_are_taken(text):
+    assert list(left_undone(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("错误(3) 和 警告(1) 都修好了。", "错误 a 错误 b 错误 c 警告 d"),
+        ("テスト(5)が通った", "テスト a\nテスト"),
+        ("The agent fixed the errors(3) and warnings(12).", "errors: a b c; warnings"),
+        ("The loop used range(10).", "N = 10\nfor i in range(N):"),
+        ("The function fib(10) returned 55.", "def fib(n): ...\nprint(fib(n))\n$ n=10 python fib.py\n55"),
+    ],
+)
+def test_only_a_call_whose_numbers_stand_in_the_same_places_is_contradicted(text, original):
+    assert contradicted(text, [original]) == ()
+
+
+def test_an_average_lies_between_its_numbers():
+    latencies = ["latency: 10", "latency: 20"]
+    assert contradicted("The mean latency was 16 ms. The latency was 14 on average.", latencies) == ()
+    assert contradicted("The mean latency was 26 ms. The latency was 17.", latencies) == ("26", "17")

@@ -3,7 +3,8 @@ What a reply says of the past, as far as a log can contradict it: items, files t
 
 Precision comes first: plans, questions, negations and conditions claim nothing, nor does code. A file counts only where
 somebody says that they have read or changed it, because agents create files all the time. A value is a number right
-after its name, or what something is called; a number of one or two digits only after ``=``, a colon or "is".
+after its name, or what something is called. A number of one or two digits is one only if its name is written as code
+(``MAX_ITEMS``, in backticks, before ``=``): what prose calls "the progress" changes while nobody is wrong.
 """
 
 from __future__ import annotations
@@ -215,8 +216,18 @@ def values_told(text: str) -> tuple[tuple[str, str], ...]:
         if not _SUPPOSED.search(sentence) and not sentence.endswith(("?", "？")):
             for clause in _CLAUSE_END.split(sentence):
                 if not _PLANNED.search(_STATE.sub(" ", clause)) and not _DENIED.search(clause):
-                    found |= dict.fromkeys(values_in(clause))
+                    prose = set(_in_prose(clause))
+                    found |= dict.fromkeys(each for each in values_in(clause) if each not in prose)
     return tuple(found)
+
+
+def _in_prose(clause: str) -> Iterator[tuple[str, str]]:
+    """Yield numbers of one or two digits whose names are not written as code."""
+    for match in _SETTING.finditer(clause):
+        name, value = match[1], match[2]
+        is_code = "_" in name or name.isupper() or clause[: match.start()].endswith("`") or "=" in match[0]
+        if not is_code and sum(map(str.isdigit, value)) < 3:  # noqa: PLR2004 - see values_in
+            yield name.lower().strip("-"), value
 
 
 def values_in(text: str) -> Iterator[tuple[str, str]]:

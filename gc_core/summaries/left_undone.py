@@ -2,8 +2,10 @@
 Finds sentences that say what is left to do as a duty in the present: "The tests must be rerun."
 
 The same words tell of rules and of wishes, which a summary should keep. So a sentence counts only if nothing before the
-duty reports it (a user, a verb in the past, "that"), if it has no "each" or "always", and, in English, if it is about
-one definite thing and a task: "Passwords must be hashed" is a rule.
+duty reports it (a user, a verb in the past, "that", a label such as "Rule:"), if it has no "each" or "always" and does
+not go on with the way to do it ("through", "in cents"), and if it is about one definite thing and a task: "Passwords
+must be hashed" is a rule. In German and Romance languages that is an article and a singular, or something done again;
+in Russian a verb of one completed act.
 """
 
 from __future__ import annotations
@@ -26,31 +28,56 @@ _TASKS: Final = "|".join(
     updated uploaded verified written
     """.split()  # noqa: SIM905 - a list of quoted words is harder to read
 )
+_ROMANCE_TASK: Final = r"(?!(?:usa|utiliza|guarda|mantene|mante|escribi|escreve|evita|salva|scrive)r)\w+"
+_RUSSIAN_TASK: Final = (
+    r"(?!использовать)(?:пере|про|до|вы|за|об|от|у|с|на|при|раз)\w+(?:(?<!ва)(?<!ка)(?<!я)ть(?:ся)?|ти)"
+)
 _DUTY = regex(
     rf"(?P<passive>\b(?:must|should|ought to|has to|have to|(?:is|are)(?: still| yet)? to)(?: still| also| now| first)?"
     rf" be (?:{_TASKS}))\b"
-    r"|\bit is (?:still )?(?:necessary|required|recommended|advisable) to\b|\bremains? to be \w+|\bit remains to \w+"
+    r"|\bit is (?:still )?(?:necessary|required|recommended|advisable) to\b(?! (?:use|keep|store|avoid|follow|name)\b)"
+    r"|\bremains? to be \w+|\bit remains to \w+"
     r"|\b(?:has|have|is|are) yet to (?:be )?\w+"
     r"|^\W{0,8}als nächstes (?:muss|müssen|wird|werden|soll|sollen|ist|sind|folg|steht|komm)\w*"
-    r"|\bm(?:uss|üssen)\b[^.!?\n]{1,80}\bwerden\b|\bbleibt (?:noch |nur )?[^.!?\n]{0,40}\bzu \w+en\b"
+    r"|^\W{0,8}(?:der|die|das|diese[rs]?) [^.!?\n]{1,60}\bmuss\b[^.!?\n]{1,80}\bwerden\b"
+    r"|\bmüssen (?:erneut|wieder|nochmals?) [^.!?\n]{0,80}\bwerden\b|\bbleibt (?:noch |nur )?[^.!?\n]{0,40}\bzu \w+en\b"
     r"|\b(?:ist|sind) noch (?:[^.!?\n]{0,40} )?zu \w+en\b|\bsteh(?:t|en) noch aus\b"
-    r"|\bdoi(?:t|vent) (?:encore |aussi |maintenant )?être \w+"
-    r"|\bdeben? (?:todavía |aún )?(?:ser \w+d[oa]s?|volver a \w+r)\b|^\W{0,8}es (?:necesario|preciso) \w+r\b"
-    r"|\bdevem? (?:ainda )?ser \w+d[oa]s?\b|\bé (?:preciso|necessário) \w+r\b"
-    r"|\bdev(?:e|ono) (?:ancora )?essere \w+t[oaie]\b|\bbisogna \w+re\b|\bresta da \w+re\b"
-    r"|\bmoet(?:en)? (?:nog )?[^.!?\n]{1,60}\bworden\b"
-    r"|^\W{0,8}(?:ещё )?(?:нужно|надо|необходимо|следует|осталось) (?:ещё )?\w+(?:ть|ться|ти)\b|还需要?|仍需|尚需",
+    r"|^\W{0,8}(?:l[ea] |l['’]|cette? )[^.!?\n]{1,60}\bdoit (?:aussi |maintenant )?être \w+"
+    r"|\bdoi(?:t|vent) encore être \w+|\bdoivent être (?:r[eé]\w+|\w+ (?:à|de) nouveau)"
+    r"|^\W{0,8}(?:el|la|est[ea]) [^.!?\n]{1,60}\bdebe ser \w+d[oa]\b|\bdeben? (?:todavía|aún) ser \w+d[oa]s?\b"
+    r"|\bdeben ser \w+d[oa]s (?:otra vez|de nuevo)\b|\bdeben? volver a \w+r\b"
+    rf"|^\W{{0,8}}es (?:necesario|preciso) {_ROMANCE_TASK}r\b|\bé (?:preciso|necessário) {_ROMANCE_TASK}r\b"
+    r"|^\W{0,8}(?:[oa]|est[ea]) [^.!?\n]{1,60}\bdeve ser \w+d[oa]\b|\bdevem? ainda ser \w+d[oa]s?\b"
+    r"|^\W{0,8}(?:il |la |lo |l['’]|quest[oa] )[^.!?\n]{1,60}\bdeve essere \w+t[oa]\b"
+    rf"|\bdev(?:e|ono) ancora essere \w+t[oaie]\b|\bbisogna {_ROMANCE_TASK}re\b|\bresta da \w+re\b"
+    r"|^\W{0,8}(?:de|het|deze|dit) [^.!?\n]{1,60}\bmoet (?:nog )?[^.!?\n]{1,60}\bworden\b"
+    r"|\bmoeten nog [^.!?\n]{1,60}\bworden\b"
+    rf"|^\W{{0,8}}(?:ещё )?(?:нужно|надо|необходимо|следует) (?:ещё )?(?:завтра )?{_RUSSIAN_TASK}\b"
+    r"|^\W{0,8}(?:ещё )?осталось (?:ещё )?\w+(?:ть|ться|ти)\b|还需要?|仍需|尚需",
     re.IGNORECASE,
 )
-_DEFINITE = regex(
-    r"\W{0,8}(?:(?:The|This|These|Both|It|They|Its|All|One|Two|Three)\b|[A-Z][a-z]{2,20}(?<!s) $|[^.!?\n]*: the )"
-)
+_DEFINITE = regex(r"\W{0,8}(?:(?:The|This|These|It|They|Its)\b|[A-Z][a-z]{2,20}(?<!s) $|[^.!?\n]*: the )")
 _REPORTED = regex(
-    r"\b(?:that|which|who|whether|if|when|why|what|how|because|since|user|rule|policy|according|error|message|was|were"
+    r"\b(?:requires?|demands?|verlangt|fordert|exige|richiede|that|which|who|whether|if|when|why|what|how|because|since|user|rule|policy|according|error|message|was|were"
     r"|had|did|said|says|told|asked|[a-z]{2,}ed"
     r"|dass|ob|weil|wenn|laut|regel|benutzer(?:in)?|nutzer(?:in)?|sagte|wollte|war|wurden?|hatte|[a-zäöüß]{3,}te"
     r"|que|qu|si|usuario|utilisateur|utilisatrice|regla|règle|usuário|regra|utente|regola|che|dijo|pidió|disse|ha"
     r"|dat|als|gebruiker|regel|что|если|пользователь|правило)\b|用户|要求|规则",
+    re.IGNORECASE,
+)
+_RULE_LABEL = regex(
+    r"\W{0,12}(?:(?:project|team|user|hard|house|coding) )?(?:rules?|constraints?|conventions?|requirements?"
+    r"|polic(?:y|ies)|guidelines?|standards?|preferences?|demands?|vorgaben?|regeln?|bedingung(?:en)?|konvention(?:en)?"
+    r"|anforderung(?:en)?|richtlinien?|règles?|contraintes?|exigences?|consignes?|reglas?|restricci(?:ón|ones)|convenci(?:ón|ones)"
+    r"|requisitos?|regras?|convenç(?:ão|ões)|regol[ae]|vincol[io]|convenzion[ei]|requisit[io]|regels?|afspraak|правил[оа]|требовани[ея])"
+    r"\W{0,4}[:：]",
+    re.IGNORECASE,
+)
+"""What introduces rules, to the end of its line."""
+
+_WAY = regex(
+    r"[^.!?\n]{0,40}?\b(?:through|via|using|only|by (?:at least |one|two|three|someone)|as an?"
+    r"|in (?:cents|utc|utf|english|lower|upper|snake|camel|plain))\b",
     re.IGNORECASE,
 )
 _ALWAYS = regex(
@@ -61,12 +88,18 @@ _ALWAYS = regex(
 
 def left_undone(prose: str) -> Iterator[str]:
     """Yield what says that something is still to be done, one phrase a sentence."""
-    for sentence in _SENTENCE_END.split(prose):
+    told = "\n".join(line for line in prose.split("\n") if not _RULE_LABEL.match(line))
+    for sentence in _SENTENCE_END.split(told):
         duty = _DUTY.search(sentence)
-        if duty and not _ALWAYS.search(sentence) and _is_open(duty, sentence[: duty.start()]):
+        if duty and not _ALWAYS.search(sentence) and _is_open(duty, sentence):
             yield duty[0].lower()
 
 
-def _is_open(duty: re.Match[str], before: str) -> bool:
+def _is_open(duty: re.Match[str], sentence: str) -> bool:
     """Return whether nobody's rule or wish is reported, nor a rule for whatever there is."""
-    return not _REPORTED.search(before) and (not duty["passive"] or _DEFINITE.match(before) is not None)
+    before = sentence[: duty.start()]
+    if _REPORTED.search(before):
+        return False
+    if not duty["passive"]:
+        return True
+    return _DEFINITE.match(before) is not None and not _WAY.match(sentence, duty.end())

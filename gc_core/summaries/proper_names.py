@@ -1,17 +1,21 @@
 """
 Finds names in ordinary letters that the originals do not contain: ``Redis``, ``Dr. Weber``.
 
-Judged are capitalised words after a word in small letters, in English sentences in the past tense, and in any language
-what follows a title. The first word of a sentence, headings, labels and all-capitals are no names, nor are languages,
-months and days, which a summary may use for what stands there in figures. A name occurs if some word or path of the
-originals begins with it, or with what commands and packages call it (``psycopg2`` for Postgres).
+Judged are capitalised words after a word in small letters, in English sentences in the past tense about English
+originals, because other languages call Munich and Tokyo otherwise; and in any language what follows a title, unless the
+originals are in another script. The first word of a sentence, headings, labels and all-capitals are no names, nor are
+languages, months and days, which a summary may use for what stands there in figures. A name occurs if some word or path
+of the originals begins with it, or with what commands and packages call it (``psycopg2`` for Postgres), or if it is
+made of one of their words (Fibonacci for ``fib``).
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from gc_core.values.patterns import regex
@@ -23,6 +27,12 @@ _TITLED = regex(
 )
 _LABEL = regex(r"\*\*[^*\n]{1,80}\*\*|^\W{0,8}(?:\d{1,2}[.)] )?[A-Z][^.:\n]{0,60}:(?= )", re.MULTILINE)
 _ENGLISH = regex(r"\b(?:the|an?|of|to|by|and|with)\b")
+_FOREIGN = regex(
+    r"\b(?:der|die|das|und|ich|nicht|mit|für|les|est|une|avec|pour|que|el|los|una|con|para|por|il|che|sono|não|uma|het"
+    r"|een|och|att|jest|nie|się)\b",
+    re.IGNORECASE,
+)
+_OTHER_SCRIPT = regex(r"[\u0370-\u1cff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 _PAST = regex(r"\b(?:was|were|had|did|made|gave|took|went|wrote|ran|[a-z]{2,20}ed)\b")
 _CAPITALISED = regex(r"\b[A-ZÀ-Þ][a-zà-ÿ]{2,}")
 _LONG = regex(r"[^\W\d_]{3,}")
@@ -34,19 +44,30 @@ _UMLAUT = regex(r"(?<=[aou])e")
 _ACCENT = regex(r"[\u0300-\u036f]+")
 _SQUEEZED = regex(r"[\W_]+")
 
+_MOST_READ: Final = 20_000
+"""So many characters tell the language of the originals."""
+
+_LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "can", "has", "her", "his", "all"})
+"""Words with which names begin by chance."""
+
 _GENERAL: Final = frozenset(
     """
     january february march april june july august september october november december monday tuesday wednesday thursday
     friday saturday sunday easter christmas
-    english german french spanish italian portuguese brazilian russian ukrainian chinese japanese korean dutch polish
-    czech danish swedish norwegian finnish turkish greek arabic hebrew hindi latin american british european swiss
-    arab indian mexican canadian australian african asian greece germany france spain italy portugal brazil russia china
+    german french ukrainian dutch czech greek hebrew hindi latin american european swiss arab mexican african asian thai
+    catalan urdu bengali tamil telugu swahili farsi mandarin afrikaans esperanto tagalog welsh scots basque slovak
+    slovene croat serb filipino lao khmer israeli pakistani cuban tibetan kazakh uzbek nepali punjabi
+    greece germany france spain italy portugal brazil russia china
     japan india england britain europe america austria switzerland denmark sweden norway finland poland turkey ukraine
     north south east west northern southern eastern western central celsius fahrenheit kelvin euro earth
     user assistant agent claude system python java javascript typescript kotlin swift scala rust ruby perl haskell
     elixir golang bash shell unix linux windows macos markdown unicode boolean internet gregorian roman docker excel
+    option phase section admin pull request step part chapter table figure page line stage round level appendix issue
     """.split()  # noqa: SIM905 - a list of quoted words is harder to read
 )
+_PEOPLE = regex(r"(?:ish|ese|[a-z]{3}ian|[a-z]{3}ean|[a-z]{3}ic)$")
+"""How names of languages and nationalities end. Short names such as Brian, Sean and Eric end so as well."""
+
 _CALLED: Final = {
     "postgres": ("psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "postgresql": ("postgres", "psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
@@ -82,13 +103,34 @@ def is_called_otherwise(name: str, squeezed: str) -> bool:
 
 def unknown_names(prose: str, originals: Iterable[str]) -> tuple[str, ...]:
     """Return names in ordinary letters that occur in none of the originals, in order. O(length of both)."""
-    names = dict.fromkeys(_names(prose))
-    if not names:
+    if not any(_names(prose, in_english=True)):
         return ()
     whole = "\n".join(originals)
+    beginning = whole[:_MOST_READ]
+    if _OTHER_SCRIPT.search(beginning):
+        return ()
+    names = dict.fromkeys(_names(prose, in_english=_is_english(beginning)))
     squeezed = _squeeze(whole)
     abbreviated = set(_abbreviated(prose, whole))
-    return tuple(name for name in names if not (name in abbreviated or _occurs(_squeeze(name), squeezed)))
+    unknown = [name for name in names if not (name in abbreviated or _occurs(_squeeze(name), squeezed))]
+    words = _words_of(whole) if unknown else frozenset[str]()
+    return tuple(name for name in unknown if not _is_made_of(name.lower(), words))
+
+
+def _is_english(text: str) -> bool:
+    """Return whether more English words than others stand in a text."""
+    return len(_ENGLISH.findall(text)) > len(_FOREIGN.findall(text))
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _LONG.findall(text)) - _LITTLE
+
+
+def _is_made_of(name: str, words: AbstractSet[str]) -> bool:
+    """Return whether a name begins with a word, or contains one of four letters: Fibonacci for fib."""
+    starts = (name[:end] for end in range(3, len(name)))
+    inner = (name[start:end] for start in range(1, len(name) - 3) for end in range(start + 4, len(name) + 1))
+    return any(part in words for part in itertools.chain(starts, inner))
 
 
 def _abbreviated(prose: str, whole: str) -> Iterator[str]:
@@ -105,17 +147,18 @@ def _squeeze(text: str) -> str:
     return _UMLAUT.sub("", _SQUEEZED.sub("", _ACCENT.sub("", parts)))
 
 
-def _names(prose: str) -> Iterator[str]:
+def _names(prose: str, *, in_english: bool) -> Iterator[str]:
+    """Yield names after titles, and those of English sentences if they are asked for."""
     for line in prose.split("\n"):
         yield from _TITLED.findall(line)
-        if not line.lstrip().startswith("#") and _ENGLISH.search(line) and _PAST.search(line):
+        if in_english and not line.lstrip().startswith("#") and _ENGLISH.search(line) and _PAST.search(line):
             sentences = _LABEL.sub("", line)
             if not _is_heading(sentences):
                 yield from (name for name in _NAMED.findall(sentences) if not _is_general(name.lower()))
 
 
 def _is_general(name: str) -> bool:
-    return name in _GENERAL or name.removesuffix("s") in _GENERAL
+    return name in _GENERAL or name.removesuffix("s") in _GENERAL or _PEOPLE.search(name) is not None
 
 
 def _is_heading(line: str) -> bool:

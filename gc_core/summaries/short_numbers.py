@@ -4,8 +4,9 @@ Finds numbers of one or two digits that the originals contradict.
 A short number is mostly a count of what its author saw, and counts are no quotations. So it is judged only beside a key
 or noun that the originals number too, and only if it is none of their numbers, nor derived from those: as a sum, a
 difference, a number rounded or in another unit, or a sum or difference of what one line has. Up to twelve it has to be
-the value of a key that the originals assign: ``workers = 4`` contradicts "the worker count was set to 8". The arguments
-of a call are a quotation: ``round(x, 2)`` contradicts ``round(x, 3)``.
+the value of a key that the originals assign: ``workers = 4`` contradicts "the worker count was set to 8". An average
+lies between the numbers that it is of. The arguments of a call are a quotation: ``round(x, 2)`` contradicts
+``round(x, 3)``.
 """
 
 from __future__ import annotations
@@ -62,7 +63,13 @@ _NUMBER = regex(r"(?<![\w.,])\d{1,5}(?![\w]|[.,]\d)")
 _ANY = regex(r"(?<![A-Za-z\d])\d+")
 _FRACTION = regex(r"(?<![\w.])(\d{1,4})[.,]\d{1,3}(?![\w.])")
 _WORD = regex(r"[^\W\d_]+")
-_CALL = regex(r"(?<!\w)(\w{2,60}\([^()\n]{0,80}\d[^()\n]{0,80}\))")
+_CALL = regex(r"(?<!\w)([A-Za-z_][A-Za-z0-9_]{1,59}\([^()\n]{0,80}\d[^()\n]{0,80}\))")
+_SPACE = regex(r"[\s\"'`\\]+")
+_CLAUSE_END = regex(r"[;\n]|[.,] ")
+_AVERAGE = regex(
+    r"\b(?:means?|averag\w{1,3}|median|avg|durchschnitt\w{0,5}|mittel\w{0,4}|moyenn\w{1,2}|promedios?|medi[ao])\b",
+    re.IGNORECASE,
+)
 _NOT_CODE = regex(r"[\W_]+")
 _DIGITS = regex(r"\d+")
 
@@ -83,7 +90,7 @@ _FACTORS: Final = (7, 10, 24, 60, 100, 1000, 1024, 3600)
 def contradicted(text: str, originals: Iterable[str]) -> tuple[str, ...]:
     """Return short numbers of the text that differ from those that the originals give for the same, in order."""
     valued = list(_valued(text))
-    counted = [(nouns, number) for nouns, number in _of_nouns(text) if _MOST_LISTED < number < 100]  # noqa: PLR2004
+    counted = [said for said in _of_nouns(text) if _MOST_LISTED < said.number < 100]  # noqa: PLR2004
     calls = _CALL.findall(text)
     if not valued and not counted and not calls:
         return ()
@@ -91,19 +98,36 @@ def contradicted(text: str, originals: Iterable[str]) -> tuple[str, ...]:
     found = _changed_calls(calls, whole)
     if valued or counted:
         numbers = _Numbers.of(whole)
-        found += [str(number) for keys, number in valued if numbers.contradict_value(keys, number)]
-        found += [str(number) for nouns, number in counted if numbers.contradict_count(nouns, number)]
+        found += [str(said.number) for said in valued if numbers.contradict_value(said)]
+        found += [str(said.number) for said in counted if numbers.contradict_count(said)]
     return tuple(dict.fromkeys(found))
 
 
 def _changed_calls(calls: Sequence[str], whole: str) -> list[str]:
-    """Return calls that the originals have with other numbers only."""
+    """Return calls that the originals have only with other numbers in the same places."""
     if not calls:
         return []
     code = _NOT_CODE.sub("", whole)
-    without = _DIGITS.sub("", code)
-    plain = ((call, _NOT_CODE.sub("", call)) for call in calls)
-    return [call for call, text in plain if text not in code and _DIGITS.sub("", text) in without]
+    shapes = set(map(_shape, _CALL.findall(whole)))
+    return [call for call in calls if _NOT_CODE.sub("", call) not in code and _shape(call) in shapes]
+
+
+def _shape(call: str) -> str:
+    """Return a call without spaces and quotes, and with one sign for each number."""
+    return _DIGITS.sub("0", _SPACE.sub("", call))
+
+
+@attrs.frozen
+class _Said:
+    """A number with the keys or nouns that may be meant, and whether its clause tells an average."""
+
+    words: tuple[str, ...]
+    number: int
+    averaged: bool
+
+    def lies_within(self, given: Sequence[int]) -> bool:
+        """Return whether it may be an average of these numbers."""
+        return self.averaged and min(given) <= self.number <= max(given)
 
 
 @attrs.frozen
@@ -127,22 +151,24 @@ class _Numbers:
         assigned, counted = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
         for key, number in _ASSIGNED.findall(whole):
             assigned[_stem(key)].append(int(number))
-        for nouns, number in _of_nouns(whole):
-            for noun in nouns:
-                counted[noun].append(number)
+        for said in _of_nouns(whole):
+            for noun in said.words:
+                counted[noun].append(said.number)
         return cls({*_written(whole), *_added_in_lines(whole)}, assigned, counted)
 
-    def contradict_value(self, keys: Sequence[str], number: int) -> bool:
-        """Return whether one of these keys has other values, and the number is derived from none of them."""
-        given = next((self.assigned[key] for key in keys if key in self.assigned), ())
-        if not given and number > _MOST_LISTED:
-            given = next((self.counted[key] for key in keys if key in self.counted), ())
-        return bool(given) and not self._tells(number, tuple(set(given)))
+    def contradict_value(self, said: _Said) -> bool:
+        """Return whether one of its keys has other values, and the number is derived from none of them."""
+        given = next((self.assigned[key] for key in said.words if key in self.assigned), ())
+        if not given and said.number > _MOST_LISTED:
+            given = next((self.counted[key] for key in said.words if key in self.counted), ())
+        return bool(given) and not said.lies_within(given) and not self._tells(said.number, tuple(set(given)))
 
-    def contradict_count(self, nouns: Sequence[str], number: int) -> bool:
-        """Return whether these nouns have other numbers, and the number is derived from none of them."""
-        given = [other for noun in nouns for other in self.counted.get(noun, ())]
-        return bool(given) and not any(self._tells(number, self.counted.get(noun, ())) for noun in nouns)
+    def contradict_count(self, said: _Said) -> bool:
+        """Return whether its nouns have other numbers, and the number is derived from none of them."""
+        given = [other for noun in said.words for other in self.counted.get(noun, ())]
+        if not given or said.lies_within(given):
+            return False
+        return not any(self._tells(said.number, self.counted.get(noun, ())) for noun in said.words)
 
     def _tells(self, number: int, given: Sequence[int]) -> bool:
         return number in self.known or number in _derived(given) or _is_converted(number, given)
@@ -177,7 +203,7 @@ def _is_converted(number: int, given: Sequence[int]) -> bool:
     return any(number * factor in given or number in {other * factor for other in given} for factor in _FACTORS)
 
 
-def _valued(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+def _valued(text: str) -> Iterator[_Said]:
     """Yield short numbers that are given as values, with the keys that may be meant."""
     for match in _VALUED.finditer(text):
         before, key = _stem(match[1] or ""), _stem(match[2])
@@ -186,15 +212,23 @@ def _valued(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
             plain = word.lstrip(":=")
             number = int(plain) if plain.isdecimal() else _SPELT.get(plain, 0)
             if 1 < number < 100:  # noqa: PLR2004 - longer ones are quotations
-                yield keys, number
+                yield _Said(keys, number, _tells_average(match))
 
 
-def _of_nouns(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+def _of_nouns(text: str) -> Iterator[_Said]:
     """Yield numbers before nouns, each with these words."""
-    for number, *words in _COUNTED.findall(text):
+    for match in _COUNTED.finditer(text):
+        number, *words = match.groups(default="")
         stems = tuple(stem for stem in map(_stem, filter(None, words)) if stem not in _UNITS)
         if stems and not _is_unit(words[0]):
-            yield stems, int(number)
+            yield _Said(stems, int(number), _tells_average(match))
+
+
+def _tells_average(match: re.Match[str]) -> bool:
+    """Return whether the clause of a match says mean, average or median."""
+    before = _CLAUSE_END.split(match.string[max(0, match.start() - 100) : match.start()])[-1]
+    after = _CLAUSE_END.split(match.string[match.end() : match.end() + 60])[0]
+    return _AVERAGE.search(f"{before}{match[0]}{after}") is not None
 
 
 def _is_unit(word: str) -> bool:

@@ -458,6 +458,83 @@ def test_what_was_read_before_an_edit_does_not_come_back(tool, arguments, brough
         assert "round_half_up" not in found
 
 
+ORDER = "order ORD-1234, status: pending"
+
+
+@pytest.mark.parametrize(
+    "tool",
+    ["cancel_order", "resolve", "approve_order", "mark_order_shipped", "archive_order", "complete_order", "refund"],
+)
+def test_what_a_tool_returned_before_something_was_done_to_the_thing_does_not_come_back(tool):
+    with started() as session:
+        read(session, "c1", "get_order", {"id": "ORD-1234"}, ORDER)
+        read(session, "c2", tool, {"id": "ORD-1234"}, "Done.")
+        collected(session)
+        assert asked(session, "What is the status of ORD-1234?") == ""
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("bash", {"command": "git checkout origin/main -- src/cart.py"}),
+        ("bash", {"command": "python -c \"p='src/cart.py'; s=open(p).read(); open(p,'w').write(s.upper())\""}),
+        ("format_code", {"target": "src/cart.py"}),
+    ],
+)
+def test_what_was_read_before_a_call_that_may_have_changed_the_file_does_not_come_back(tool, arguments):
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        read(session, "c2", tool, arguments, "ok")
+        collected(session)
+        assert asked(session, QUESTION) == ""
+
+
+@pytest.mark.parametrize(
+    ("tool", "get", "patch", "brought_back"),
+    [
+        ("http_request", {"method": "GET"}, {"method": "PATCH", "body": '{"plan": "pro"}'}, "pro"),
+        ("bash", "curl -s {}", "curl -s -X PATCH -d plan=pro {}", ""),
+    ],
+)
+def test_what_a_url_returned_before_it_was_patched_does_not_come_back(tool, get, patch, brought_back):
+    url = "https://example.org/v1/users/42"
+    first, second = (
+        {"command": how.format(url)} if isinstance(how, str) else {"url": url, **how} for how in (get, patch)
+    )
+    with started() as session:
+        read(session, "c1", tool, first, "plan: free")
+        read(session, "c2", tool, second, "204")
+        collected(session)
+        found = asked(session, f"What is the plan of {url} ?")
+        assert brought_back in found
+        assert bool(found) == bool(brought_back)
+        assert "free" not in found
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("bash", {"command": "grep -n total src/cart.py"}),
+        ("bash", {"command": "git log -3 -- src/cart.py"}),
+        ("todo", {"text": "look at src/cart.py again"}),
+    ],
+)
+def test_what_only_reads_or_mentions_the_thing_leaves_what_is_known_of_it(tool, arguments):
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        read(session, "c2", tool, arguments, "ok")
+        collected(session)
+        assert CART in asked(session, QUESTION)
+
+
+def test_a_script_that_was_read_and_run_brings_back_what_the_run_said():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "ops/load_test.sh"}, "wrk -c 8 -d 30")
+        read(session, "c2", "bash", {"command": "./ops/load_test.sh"}, "throughput: 48211")
+        collected(session)
+        assert "48211" in asked(session, "What was the throughput of load_test.sh?")
+
+
 def test_another_file_of_the_same_name_may_have_been_edited():
     with started() as session:
         read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
@@ -492,6 +569,43 @@ def test_a_call_that_failed_tells_nothing(text):
         read(session, "c1", "read_file", {"path": "src/cart.py"}, text)
         collected(session)
         assert asked(session, QUESTION) == ""
+
+
+def test_a_repetition_that_failed_does_not_hide_what_the_call_returned_before():
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "src/cart.py"}, CART)
+        read(session, "c2", "read_file", {"path": "src/cart.py"}, "Error: request timed out")
+        collected(session)
+        assert CART in asked(session, QUESTION)
+
+
+def gemini_calls(session, name, *arguments):
+    session.pre_send()
+    calls = [{"functionCall": {"name": name, "args": each}} for each in arguments]
+    session.post_turn({"role": "model", "parts": calls})
+
+
+def gemini_results(session, name, *texts):
+    parts = [{"functionResponse": {"name": name, "response": {"result": text}}} for text in texts]
+    return session.append({"role": "user", "parts": parts})
+
+
+def test_of_parallel_calls_of_one_tool_without_ids_each_leads_to_its_own_result():
+    with small(20_000, format="gemini", preserve_recent_turns=0, pressure_percent=0, target_percent=70) as session:
+        session.append({"role": "user", "parts": [{"text": "Do it."}]})
+        gemini_calls(session, "get_ticket", {"id": "SHOP-71"}, {"id": "SHOP-72"}, {"id": "SHOP-73"})
+        keys = gemini_results(session, "get_ticket", "reporter: Ana", "reporter: Bo", "reporter: Cy")
+        for place in range(8):
+            gemini_calls(session, "read_file", {"path": f"other{place}"})
+            gemini_results(session, "read_file", lines(60, f"other{place}"))
+        session.collect_now(target_percent=1)
+        session.pre_send()
+        session.post_turn({"role": "model", "parts": [{"text": "Done."}]})
+        for key, ticket in zip(keys, ("SHOP-71", "SHOP-72", "SHOP-73"), strict=True):
+            session.append({"role": "user", "parts": [{"text": f"Who is the reporter of {ticket}?"}]})
+            assert [each.item for each in suggest_recall(session)] == [key]
+            session.pre_send()
+            session.post_turn({"role": "model", "parts": [{"text": "Fine."}]})
 
 
 def test_a_ticket_that_was_updated_is_not_told_as_it_was():

@@ -297,6 +297,29 @@ def test_of_parallel_calls_each_leads_to_its_own_result(session):
     assert [session.recall(suggestion.item) for suggestion in repeated] == ["text of b", "text of a"]
 
 
+def test_of_parallel_calls_without_ids_each_leads_to_its_own_result():
+    def calls(*paths):
+        session.pre_send()
+        named = [{"functionCall": {"name": "read_file", "args": {"path": path}}} for path in paths]
+        session.post_turn({"role": "model", "parts": named})
+
+    def answers(*texts):
+        named = [{"functionResponse": {"name": "read_file", "response": {"result": text}}} for text in texts]
+        return session.append({"role": "user", "parts": named})
+
+    with small(20_000, format="gemini", preserve_recent_turns=0, pressure_percent=0, target_percent=70) as session:
+        session.append({"role": "user", "parts": [{"text": "Do it."}]})
+        calls("src/a", "src/b")
+        keys = answers("text of a", "text of b")
+        for place in range(8):
+            calls(f"src/other{place}")
+            answers(lines(60, f"other{place}"))
+        session.collect_now(target_percent=1)
+        calls("src/b", "src/a")
+        repeated = [each.item for each in suggest_recall(session) if "answered before" in each.reason]
+        assert repeated == [keys[1], keys[0]]
+
+
 # --- auto_expand ------------------------------------------------------------------------------------------------------
 
 

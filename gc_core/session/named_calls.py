@@ -11,8 +11,9 @@ import attrs
 from gc_core.relevance.argument_names import argument_name, is_same_name, plain_name, subject_of
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.mentions import Mention
+from gc_core.relevance.only_reads import only_reads
 from gc_core.relevance.plain_words import PlainWord, plain_words, together
-from gc_core.relevance.tool_calls import CallKind, ToolCall, takes_command, updates
+from gc_core.relevance.tool_calls import CallKind, ToolCall, takes_command, texts_in, updates
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import LogRecord
 from gc_core.storage.search import Hit
@@ -20,6 +21,7 @@ from gc_core.storage.search.record_texts import parts_of
 from gc_core.storage.search.sharing import Sharer, Sharing
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Item, ItemKind, Part, number_of
+from gc_core.values.json_values import read_object
 from gc_core.values.references import ByteRange
 
 _MOST_CALLS = 40  # hits for a name: with more, none is checked for having changed it
@@ -60,12 +62,13 @@ class Named:
 
     Attributes:
         known: What they tell about it, or None.
-        is_changed: One of them changed it: what a tool returned before does not count.
+        changed: The number of the last one that may have changed it: what a tool returned before does not count. 0 if
+            none may have.
 
     """
 
     known: Known | None
-    is_changed: bool
+    changed: int
 
 
 @attrs.frozen
@@ -77,6 +80,11 @@ class Called:
     part: Part
     did: ToolCall
     subject: str
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it surely changed nothing."""
+        return only_reads(self.did, self.part.text)
 
 
 class CallFinder:
@@ -115,7 +123,7 @@ class CallFinder:
         if last.tool != call.name or self._recall(last.item) != call.text:
             return ""
         record, part = self._read(last)
-        found = self._result(record, part)
+        found = self._result(last, record, part)
         return "" if found is None or found[1].is_error else found[0]
 
     def valued(self, text: str, *, before: int) -> Mapping[str, Sequence[Called]]:
@@ -127,7 +135,8 @@ class CallFinder:
         for each in sorted(calls, key=lambda each: -len(each.words))[:_MOST_READ]:
             record, part = self._read(each)
             name = argument_name(part.text, text)
-            if name is not None and self._may_tell(each, part):
+            is_note = ToolCall.of(part).kind is CallKind.NOTE
+            if name is not None and not is_note and self._counts(each):
                 found[name.name].append(Called(each, record, part, ToolCall.of(part), plain_name(name.value)))
         return {name: sorted(calls, key=lambda call: -number_of(call.hit.item)) for name, calls in found.items()}
 
@@ -154,7 +163,8 @@ class CallFinder:
             key=lambda each: (len(each.words), each.kind is not CallKind.SEARCH, is_shown(each)),
             default=None,
         )
-        return Named(known=best, is_changed=any(updates(call.did) for call in calls))
+        changed = max((number_of(call.hit.item) for call in calls if not call.only_reads), default=0)
+        return Named(known=best, changed=changed)
 
     def says(self, call: Hit) -> bool:
         """Return whether the arguments of a call are worth reading alone: what it wrote, or a long text."""
@@ -178,57 +188,68 @@ class CallFinder:
             record, part = self._read(hit)
             did = ToolCall.of(part)
             subject = subject_of(did, plain)
-            if subject and self._may_tell(hit, part):
+            if subject and self._counts(hit) and (did.kind is not CallKind.NOTE or _is_about(part, subject)):
                 found.append(Called(hit, record, part, did, subject))
-        return found
+        return found if any(call.did.kind is not CallKind.NOTE for call in found) else []
 
     def _holding(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Iterator[Known]:
-        """Yield what calls returned or wrote, the newest first; of a file nothing from before its last change."""
+        """Yield what calls returned or wrote, the newest first; nothing from before a call that may have changed it."""
         changed: list[str] = []
         asked: set[tuple[str, str]] = set()
-        for call in calls:
+        for place, call in enumerate(calls):
             same = (call.part.name, call.part.text)
-            if same in asked or any(is_same_name(call.subject, file) for file in changed):
+            if same in asked or any(is_same_name(call.subject, thing) for thing in changed):
                 continue
-            asked.add(same)
-            result = self._result(call.record, call.part)
+            result = self._result(call.hit, call.record, call.part)
             if result is None or _has_failed(result[1], call.did.kind):
                 continue
-            if updates(call.did):
+            asked.add(same)  # only now: a later failure does not replace what the same call returned
+            if not call.only_reads:
                 changed.append(call.subject)
-            known = self._known(call, result, words)
+            earlier = [each for each in calls[place + 1 :] if is_same_name(each.subject, call.subject)]
+            known = _known(call, result, words, earlier)
             if known is not None:
                 yield known
 
-    def _known(self, call: Called, result: tuple[str, Part], words: Sequence[PlainWord]) -> Known | None:
-        """Return what a call tells: a change by its own words, in part only if they are the message's."""
-        is_change = updates(call.did)
-        item, part = (call.hit.item, call.part) if is_change else result
-        here = together(part.text, words, runs_of)
-        if is_change and not (_writes_all(call.did) or (here and _says_what(call.did))):
-            return None
-        return Known(item=item, tool=call.hit.tool, kind=call.did.kind, words=tuple(here.values()), is_change=is_change)
-
-    def _may_tell(self, call: Hit | Sharer, part: Part) -> bool:
-        is_out = is_agent_tool(call.tool) or self._is_taken_back(call.bytes)
-        return not is_out and ToolCall.of(part).kind is not CallKind.NOTE
+    def _counts(self, call: Hit | Sharer) -> bool:
+        return not is_agent_tool(call.tool) and not self._is_taken_back(call.bytes)
 
     def _read(self, call: Hit | Sharer) -> tuple[LogRecord, Part]:
         record = self._runtime.store.log.read(call.bytes)
         return record, dict(parts_of(record, self._runtime.format))[call.item]
 
-    def _result(self, record: LogRecord, called: Part) -> tuple[str, Part] | None:
-        """Return the result that answers a call, by the ids of the log; None if there is none or it was taken back."""
-        log, number = self._runtime.store.log, record.at + len(record.items)
-        for later in range(number + 1, number + _RESULTS_WITHIN):
-            found = log.find(later)
-            if found is None:
-                continue
-            parts = parts_of(found[1], self._runtime.format) if found[1].role else ()
-            for key, part in parts:
-                if part.kind is ItemKind.TOOL_RESULT and part.call_id == called.call_id:
-                    return None if self._is_taken_back(found[0]) else (key, part)
+    def _result(self, call: Hit | Sharer, record: LogRecord, called: Part) -> tuple[str, Part] | None:
+        """
+        Return the result that answers a call; None if there is none or it was taken back.
+
+        Of calls of one message that have no ids of their own, the first is answered by the first result, and so on.
+        """
+        form = self._runtime.format
+        same = [key for key, part in parts_of(record, form) if _pairs(part, ItemKind.TOOL_CALL, called)]
+        number = same.index(call.item)
+        for later in self._later(record):
+            parts = list(parts_of(later[1], form)) if later[1].role else []
+            results = [(key, part) for key, part in parts if _pairs(part, ItemKind.TOOL_RESULT, called)]
+            if number < len(results):
+                return None if self._is_taken_back(later[0]) else results[number]
+            number -= len(results)
+            if any(_pairs(part, ItemKind.TOOL_CALL, called) for _, part in parts):
+                return None  # what follows answers another message's calls
         return None
+
+    def _later(self, record: LogRecord) -> Iterator[tuple[ByteRange, LogRecord]]:
+        """Yield the lines after a call that may hold its result, each once."""
+        log, end = self._runtime.store.log, record.at + len(record.items)
+        at = record.at
+        for number in range(end + 1, end + _RESULTS_WITHIN):
+            found = log.find(number)
+            if found is not None and found[1].at != at:
+                at = found[1].at
+                yield found
+
+
+def _pairs(part: Part, kind: ItemKind, called: Part) -> bool:
+    return part.kind is kind and part.call_id == called.call_id
 
 
 def runs_of(words: Collection[PlainWord]) -> float:
@@ -240,6 +261,36 @@ def _has_failed(result: Part, kind: CallKind) -> bool:
     """Return whether a call failed; what a run says about failures is its result."""
     is_short = len(result.text) <= _LONGEST_ERROR and kind is not CallKind.RUN
     return result.is_error or (is_short and bool(failure_in(result, kind)))
+
+
+def _known(
+    call: Called, result: tuple[str, Part], words: Sequence[PlainWord], earlier: Sequence[Called]
+) -> Known | None:
+    """Return what a call tells: one that may have changed what was known of the thing, by its own words."""
+    if call.did.kind is CallKind.NOTE:
+        return None
+    of_call, of_result = _told(call, (call.hit.item, call.part), words), _told(call, result, words)
+    if updates(call.did):
+        says = _writes_all(call.did) or (of_call.words and _says_what(call.did))
+        return attrs.evolve(of_call, is_change=True) if says else None
+    if of_result.words or call.only_reads or not earlier:
+        return of_result
+    if of_call.words and _says_what(call.did):
+        return attrs.evolve(of_call, is_change=True)
+    # "Done." says nothing of a thing that was read before; of one that is only ever run, the last run is known.
+    return None if any(each.only_reads for each in earlier) else of_result
+
+
+def _told(call: Called, told: tuple[str, Part], words: Sequence[PlainWord]) -> Known:
+    item, part = told
+    here = together(part.text, words, runs_of)
+    return Known(item=item, tool=call.hit.tool, kind=call.did.kind, words=tuple(here.values()))
+
+
+def _is_about(note: Part, subject: str) -> bool:
+    """Return whether an argument is the thing itself, as of an order that is completed; a note only mentions it."""
+    arguments = texts_in(read_object(note.text) or {})
+    return any(is_same_name(plain_name(value.strip()), subject) for _, value in arguments)
 
 
 def _writes_all(did: ToolCall) -> bool:

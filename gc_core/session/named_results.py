@@ -113,7 +113,7 @@ class ResultFinder:
             best = named.known
             if mention.asks and asked.is_by_user and words and not (best and best.words):
                 compared += 1
-                best = self._said(mention, words, before, also_results=not named.is_changed) or best
+                best = self._said(mention, words, before, changed=named.changed) or best
             is_needed = mention.asks and (asked.is_by_user or not _only_searched(mention, best))
             if best is not None and (is_needed or best.words) and not asked.is_shown(best):
                 found.setdefault(best.item, NamedResult(best.item, best.words, _reason(mention, best)))
@@ -124,12 +124,13 @@ class ResultFinder:
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _said(self, mention: Mention, words: Sequence[PlainWord], before: int, *, also_results: bool) -> Known | None:
+    def _said(self, mention: Mention, words: Sequence[PlainWord], before: int, *, changed: int) -> Known | None:
         """Return the text with the name that has most of the message's words, the newest of several; None if none."""
-        kinds = _SAID | {ItemKind.TOOL_RESULT.value} if also_results else _SAID
         best: Known | None = None
         for hit in sorted(self._search(mention.name, limit=_HITS), key=lambda hit: -number_of(hit.item)):
-            if hit.kind not in kinds or number_of(hit.item) >= before or not self._counts(hit):
+            number = number_of(hit.item)
+            tells = hit.kind in _SAID or (hit.kind == ItemKind.TOOL_RESULT.value and number > changed)
+            if not tells or number >= before or not self._counts(hit):
                 continue
             text = self._recall(hit.item)
             here = tuple(together(text, words, runs_of).values()) if mention.name in text else ()

@@ -33,7 +33,7 @@ _SHORTEST = 4
 _SYMBOL = regex(r"\w+")
 _TICKET = regex(r"[A-Za-z]{1,10}-\d{1,9}|#\d{1,9}")
 _SENTENCE = regex(r"(?<=[.!?])(?<!\b[A-Z][a-z]\.)(?<!\b[A-Z][a-z]{2}\.)[\s\"'»”)]+|(?<=[。！？])|\n")  # not after Dr.
-_CLAUSE = regex(r"(?<=[,:;.!?])\s+|(?<=[，、：；])|\s+[-–—]+\s+")
+_CLAUSE = regex(r"(?<=[,:;.!?])\s+|(?<=[，、：；])|\s[-–—]{1,3}\s")
 
 _TAKEN_FROM = regex(
     r"(?<!\w)(?:from|per|for|according to|based on|as in|aus|laut|nach|gemass|fur|selon|d'apres|pour|segun|para"

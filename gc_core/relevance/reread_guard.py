@@ -340,7 +340,7 @@ class RereadGuard:
         pair = digest(made.digest, key)
         newest = item.id if self._is_new(key, item) else self._seen[key]
         self._seen[key] = item.id
-        if any(named) and not made.target.is_named:
+        if any(named) and not made.target.file:
             self._is_new(pair, item)
             return pair, item.id  # of something that no call has named before, though it reads alike
         return key, newest if self._is_new(pair, item) else self._seen[pair]

@@ -102,8 +102,8 @@ def test_a_reply_that_does_not_use_it_is_taken():
 
 
 RECORDED = [
-    ("gc_progressive", "pi--session.jsonl", 200),
-    pytest.param("gc_summarize", "entire--24a2*.jsonl", 80, marks=pytest.mark.slow),
+    ("gc_summarize", "entire--24a2*.jsonl", 80),
+    pytest.param("gc_progressive", "pi--session.jsonl", 200, marks=pytest.mark.slow),
     pytest.param("gc_progressive", "entire--24a2*.jsonl", 80, marks=pytest.mark.slow),
     pytest.param("gc_summarize", "pi--session.jsonl", 200, marks=pytest.mark.slow),
 ]

@@ -22,6 +22,7 @@ from gc_gateway.upstream import joined
 from google import genai
 
 from gc_core import GCConfig, SessionReader
+from tests.support.grids import chequered
 from tests.support.standin import DONE, StandIn, tokens_of
 
 TASK = "Read the files big_1.txt to big_30.txt and say when all are read. Never write to any of them."
@@ -288,8 +289,7 @@ def test_conversations_without_ids_are_told_apart_by_their_history(provider, gat
     assert len(gateway.lanes.open) == 2
 
 
-@pytest.mark.parametrize("dialect", ["chat", "responses"])
-@pytest.mark.parametrize("headers", [{}, {"x-gc-lane": "a"}], ids=["unnamed", "named"])
+@pytest.mark.parametrize(("dialect", "headers"), chequered(["chat", "responses"], [{}, {"x-gc-lane": "a"}]))
 def test_a_system_message_that_changes_with_every_request_leaves_a_conversation_in_its_lane(
     provider, gateway, dialect, headers
 ):

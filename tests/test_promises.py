@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource
 from gc_core.providers import format_named
 from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
+from tests.support.grids import chequered
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import Watch
 
@@ -45,9 +46,8 @@ def run_transcript(path, strategy, window, pressure, model=None):
 
 
 @pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "continuous"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
 # One session of each of two agents; all the others, at this window too, are in `make corpus`.
-@pytest.mark.parametrize("name", [SAMPLE[0], SAMPLE[2]])
+@pytest.mark.parametrize(("strategy", "name"), chequered(STRATEGIES, [SAMPLE[0], SAMPLE[2]]))
 def test_a_sample_of_real_sessions_keeps_the_promises_at_16k(name, strategy, pressure):
     require_corpus()
     seen = run_transcript(corpus_dir() / name, strategy, 16_000, pressure)

@@ -46,6 +46,8 @@ _PLANS = frozenset({"todo", "todos", "plan", "planner", "checklist"})
 _DONE = frozenset({"done", "completed", "complete", "finished", "closed", "checked"})
 _NUMBERED = regex(r"^[ \t]{0,9}L?(\d{1,7})(?:\t|→|[|:]| {1,3}\|)", re.MULTILINE)
 _WORD = regex(r"[\w.-]+")
+_PROGRAM = regex(r"(?:^|[|;&\n])[ \t]{0,9}[\w.-]{1,99}")
+_SCHEMES = frozenset({"http", "https"})
 _TICK = regex(r"\[[xX✓✔]\]|[✓✔✅☑]")
 _SPOKEN = regex(r"[^\W\d_]+|\d+")
 _NOT_THERE = regex(
@@ -268,7 +270,7 @@ def _plain(read: Any) -> Any:
 
 
 def _things(call: ToolCall, read: Any) -> Iterator[str]:
-    """Yield words of a call's arguments that may name a thing: no range, no option, no number in a command."""
+    """Yield words of a call's arguments that may name a thing: no range or option; of a command no program, no number."""
     if call.kind is CallKind.SEARCH or not isinstance(read, dict):
         return
     is_command = bool(command_in(read))
@@ -277,8 +279,9 @@ def _things(call: ToolCall, read: Any) -> Iterator[str]:
     for key, value in meant.items():
         if key in PARTIAL | _DESCRIBES:
             continue
-        for word in _WORD.findall(value if isinstance(value, str) else json.dumps(value)):
-            if not (word.startswith("-") or (is_command and word.isdecimal())):
+        text = value if isinstance(value, str) else json.dumps(value)
+        for word in _WORD.findall(_PROGRAM.sub(" ", text) if is_command else text):
+            if not (word.startswith("-") or word in _SCHEMES or (is_command and word.isdecimal())):
                 yield word.strip(".-").lower()
 
 

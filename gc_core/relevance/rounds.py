@@ -270,9 +270,7 @@ def _plain(read: Any) -> Any:
 
 
 def _things(call: ToolCall, read: Any) -> Iterator[str]:
-    """
-    Yield words of a call's arguments that may name a thing: no range or option; of a command no program and no number.
-    """
+    """Yield words that may name a thing: no range or option, and of a command no program and no number."""
     if call.kind is CallKind.SEARCH or not isinstance(read, dict):
         return
     is_command = bool(command_in(read))

@@ -72,6 +72,7 @@ _CALLED: Final = {
     "postgres": ("psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "postgresql": ("postgres", "psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "kubernetes": ("kubectl", "k8s", "kube"),
+    "wireguard": ("wg0", "wgquick", "wgshow"),
     "elasticsearch": ("elastic", "opensearch"),
     "terraform": ("tfstate", "tfplan", "maintf", "variablestf"),
     "ansible": ("playbook",),

@@ -132,7 +132,8 @@ class DerivedNumbers:
         """Return sums and differences of what has the same unit, and of what is the same where there is such."""
         same = [each for each in self.quantities if each.is_of(said.words)]
         if not same or said.kind:
-            return {number for group in self._groups() for number in _sums(group, said.kind)}
+            sums = (number for group in self._groups() for number in _sums(group, said.kind))
+            return {*sums, *(number for line in self._lines for number in _multiples(line, said.kind))}
         lines = () if is_sign(said.words[0]) else self._lines
         counted = ([each for each in line if each.words and not each.kind] for line in lines)
         pairs = (pair for line in counted for pair in itertools.combinations(_sized(line), 2))
@@ -192,6 +193,13 @@ def _sums(group: Sequence[Quantity], kind: str) -> Iterator[float]:
     """Yield what the quantities of a dimension, or of each, add up to, with those that have neither unit nor noun."""
     for unit in {kind} if kind else {each.kind for each in group}:
         yield from _added(_sized(each for each in group if each.kind == unit or _is_bare(each, unit)))
+
+
+def _multiples(line: Sequence[Quantity], kind: str) -> Iterator[float]:
+    """Yield what a quantity of a dimension is so many times, and shared among so many."""
+    for each, other in itertools.product(_sized(line, kind), _sized(line, "")) if kind else ():
+        size = max(one.size for one in line if one.kind == kind)
+        yield from (each * other / size, each / max(other, 1) / size)
 
 
 def _is_bare(each: Quantity, unit: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gc_core.summaries.left_undone import left_undone
+from gc_core.summaries.orders import orders_in
 from gc_core.summaries.proper_names import unknown_names
 from gc_core.summaries.short_numbers import contradicted
 from tests.test_checked_summaries import complaints
@@ -203,8 +204,10 @@ def test_who_acts_is_a_name_at_the_start_of_a_sentence_and_in_other_languages(te
 @pytest.mark.parametrize(
     ("text", "original"),
     [
-        ("Support reported the bug. Nobody asked for it. Fixed reported bugs. "
-            "Code reviewed and merged.", "the bug of it"),
+        (
+            "Support reported the bug. Nobody asked for it. Fixed reported bugs. Code reviewed and merged.",
+            "the bug of it",
+        ),
         ("Change requested for the login. Budget approved. Price agreed.", "the login of the shop is for it"),
         ("El cliente pidió la lista. Nadie quiso el pan de la casa.", "Quiero la lista de la casa por favor."),
         ("Marta asked for the index.", "東京に行きたい。"),
@@ -215,3 +218,50 @@ def test_who_acts_is_a_name_at_the_start_of_a_sentence_and_in_other_languages(te
 )
 def test_a_role_a_note_and_a_name_in_another_form_are_taken(text, original):
     assert unknown_names(text, [original]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was slow. An index must be added, and the tests must be rerun before the merge.",
+        "Line 71 of the file is to be changed to the database.",
+        "Carla Rossi must be told first.",
+        "Należy zamrozić zegar i powtórzyć testy.",
+        "Falta remontar o disco.",
+        "Faltan revisar los turnos.",
+        "Bisogna ancora tradurre le altre.",
+        "Нужно поставить 300 секунд.",
+        "Manca ancora da tradurre la lista; manca di scrivere la fine.",
+    ],
+)
+def test_more_duties_of_one_task_are_found(text):
+    assert list(left_undone(text)) != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Należy używać czasu UTC i zapisywać ceny w groszach.",
+        "Нужно помнить о ценах в копейках.",
+        "The user said that an index must be added, and the tests must be rerun.",
+    ],
+)
+def test_more_rules_and_reports_are_taken(text):
+    assert list(left_undone(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Return zero in invoice.py, annotate the map, then run the tests again.",
+        "Open Settings, choose the network, and restart the phone.",
+        "Offer her a voucher. It was a bad day for the shop.",
+        "Have a native speaker read it.",
+        "Yapılacaklar: hatayı düzeltmek.",
+        "Sıradaki adımlar: takvimi yazmak.",
+        "Volgende stappen: herindexeren.",
+        "Nästa steg: testa.",
+    ],
+)
+def test_more_orders_and_lists_of_what_is_left_are_found(text):
+    assert orders_in(text)

@@ -20,22 +20,15 @@ _WORDS: Final = {
     "tr": "ve bir bu için ile da de çok olarak sonra",
     "ru": "и в на не что для по с из у как это",
 }
-_LANGUAGES: Final = {
-    word: {language for language, words in _WORDS.items() if word in words.split()}
-    for words in _WORDS.values()
-    for word in words.split()
-}
 _WORD = regex(r"(?<!\w)[^\W\d_]+(?!\w)")
 
 MOST_READ: Final = 20_000
 """So many characters tell the language of a text."""
 
 
-def language_of(text: str) -> str:
-    """Return the code of the language of which most small words occur, or ""."""
+def languages_of(text: str) -> frozenset[str]:
+    """Return the codes of the languages of which most small words occur: mostly one, none without such words."""
     words = Counter(_WORD.findall(text[:MOST_READ].lower()))
-    votes = Counter[str]()
-    for word, languages in _LANGUAGES.items():
-        for language in languages if words[word] else ():
-            votes[language] += words[word]
-    return votes.most_common(1)[0][0] if votes else ""
+    votes = {language: sum(words[word] for word in small.split()) for language, small in _WORDS.items()}
+    most = max(votes.values())
+    return frozenset(language for language, count in votes.items() if count == most > 0)

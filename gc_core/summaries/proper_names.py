@@ -19,7 +19,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from gc_core.summaries.acting_names import acting_names, unknown_signs
-from gc_core.summaries.languages import MOST_READ, language_of
+from gc_core.summaries.languages import MOST_READ, languages_of
 from gc_core.values.patterns import regex
 
 _NAMED = regex(r"(?<=[a-zà-ÿ,;] )([A-ZÀ-Þ][a-zà-ÿ]{3,40})(?![\w/-]|\.\w)")
@@ -132,11 +132,11 @@ def _unknown(prose: str, whole: str) -> Iterator[str]:
 
 def _foreign(prose: str, originals: str) -> Iterator[str]:
     """Yield who acts, and what has a capital in a sentence of a language in which only names have, as originals do."""
-    language = language_of(prose)
-    if language != language_of(originals):
+    languages = languages_of(prose) & languages_of(originals)
+    if not languages:
         return
     yield from acting_names(prose)
-    if language not in _CAPITALS_ARE_NAMES:
+    if not languages <= _CAPITALS_ARE_NAMES:
         return
     for line in prose.split("\n"):
         sentences = _LABEL.sub("", line)

@@ -57,7 +57,7 @@ def test_of_recorded_summaries_only_names_that_their_originals_lack_are_refused(
     lines = (DATA / "recorded_summaries.jsonl").read_text("utf-8").splitlines()
     rows = [row for row in map(json.loads, lines) if "native" not in row["session"]]
     found = [name for row in rows for name in invented(*recorded(row))]
-    # The path of the transcript, which the agent's program adds, and a tool that only the schemas name.
+    # The path of the transcript, which the agent's program adds, and a tool of the agent: no record has its schemas.
     assert {name for name in found if "REDACTED" not in name} <= {"ExitPlanMode"}
 
 

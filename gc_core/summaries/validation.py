@@ -132,7 +132,7 @@ def _tenses(text: str) -> Iterator[str]:
 def _invented(request: SummaryRequest, text: str) -> str:
     """Return names and numbers that neither the originals nor the request contain."""
     said = (text for item in request.items for text in (item.id, item.name, item.text))
-    originals = (*said, *request.entries, *request.names, request.focus)
+    originals = (*said, *request.entries, *request.names, *request.tools, request.focus)
     quoted = invented(text, originals)
     shares = explained_shares(text, quoted, originals) if quoted else ()
     found = (

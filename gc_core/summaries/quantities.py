@@ -20,6 +20,14 @@ _QUANTITY = regex(
     r"|(?P<chinese>[两二三四五六七八九]?十[二三四五六七八九]?|[两二三四五六七八九])(?P<counted>[个個名人件本桌次台组組家张張位种種天周年页頁])"
 )
 _KEY = regex(r"([^\W\d_]{3,40})[\"'`]? ?[:=：] ?[\"'`]?\Z")
+_NAMING = regex(
+    r"(?<!\w)(?:(?:turn|item|step|line|page|section|chapter|part|number|version|phase|table|figure|option|question|room"
+    r"|issue|ticket|article|clause|level|ligne|página|línea|pagina|riga|linha)s?|no\.|nr\.|n[°º]|pr|mr|zeilen?|seiten?"
+    r"|abschnitt|kapitel|schritt|строк[аеи]|страниц[аые]) ?#?\Z",
+    re.IGNORECASE,
+)
+"""What stands before a number that names one thing."""
+
 _CLAUSE_END = regex(r"\s*(?:[.,;:)!?。、，；]|$)")
 _LINE_NUMBER = regex(r"\s*\d{1,6}[:→|-](?!\d)")
 _RATE: Final = frozenset({"a", "an", "per", "pro", "par", "por", "al", "im"})
@@ -32,6 +40,7 @@ _TOKEN = regex(r"[^\W\d_]+|[%°€$£¥]+")
 _CJK = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MOST_WORDS: Final = 2
 _MOST_READ: Final = 3
+_LONGEST_NAMING: Final = 12
 
 
 @attrs.frozen
@@ -96,7 +105,8 @@ def quantities(text: str, *, carry: bool = False) -> Iterator[Quantity]:
 
 def _said(match: re.Match[str], line: int) -> Quantity | None:
     if match["digits"]:
-        return _in_digits(match, line)
+        before = match.string[max(0, match.start() - _LONGEST_NAMING) : match.start()]
+        return None if _NAMING.search(before) else _in_digits(match, line)
     if match["chinese"]:
         value = chinese(match["chinese"])
         return Quantity(match["chinese"], (float(value),), 1.0, *_of(match["counted"]), line) if value > 1 else None

@@ -92,7 +92,7 @@ class _Known:
 
     def _is_counted_otherwise(self, said: Quantity, given: Sequence[float]) -> bool:
         value = max(said.values)
-        if _SEEN.intersection(said.words):
+        if _SEEN.intersection(said.words) or ("failed" in said.words and value <= self.countable):
             return False
         if value <= _FEW:
             return bool(given) and value > max(given)

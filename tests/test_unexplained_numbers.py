@@ -55,6 +55,15 @@ def test_where_there_are_very_many_numbers_each_is_explained():
     assert unexplained("337 tests passed.", [" ".join(f"{number} tests" for number in range(0, 2000, 2))]) == ()
 
 
+def test_where_there_are_many_of_a_unit_or_noun_some_always_add_up():
+    fares = "\n".join(f'"price": {fare}' for fare in range(101, 130, 2))
+    assert unexplained("It was $337 in all.", [f"{fares}\nA seat is $20."]) == ()
+
+
+def test_what_names_one_thing_is_no_quantity():
+    assert unexplained("On page 17 and in turn 19 it said so.", ["4 pages, 3 turns, page 2 of turn 1"]) == ()
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [

@@ -13,13 +13,13 @@ import attrs
 
 from gc_core.summaries.number_words import spelt_in
 from gc_core.summaries.quantities import Quantity, is_sign, quantities, readings, step_of
+from gc_core.summaries.time_spans import spans_in
 from gc_core.values.patterns import regex
 
 _MOST_ADDED: Final = 12
 """Among more numbers some always add up."""
 
 _MOST_SHARED: Final = 60
-_MOST_TIMES: Final = 50
 _EXACT: Final = 0.01
 _LEAST_RAW: Final = 60
 """The least number without a unit that somebody converts: seconds, bytes."""
@@ -36,12 +36,6 @@ _RAW: Final = {
 _WRITTEN = regex(r"(?<![A-Za-z\d_.,])(?<![A-Za-z]-)(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)")
 _RUN = regex(r"(?<![A-Za-z\d_])(?<!\d[ \u00a0\u202f])\d+(?![ \u00a0\u202f]\d{3}(?!\d))")
 _GLUED = regex(r"(?<![A-Za-z\d_])[A-Za-z](\d{2,3})(?!\w)")  # "p95"
-_CLOCK = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?![\d:])")
-_DAY = regex(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_LASTED = regex(
-    r"(?<![\w.,])(\d{1,3}) ?(?:h|m)[a-z]{0,6} ?(\d{1,2}(?:[.,]\d{1,3})?) ?(?:m|s)[a-z]{0,6}(?!\w)"
-    r"|(?<!\d)(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])"
-)
 
 
 @attrs.frozen(slots=False)
@@ -117,6 +111,8 @@ class DerivedNumbers:
     # -- added up, shared, and between ---------------------------------------------------------------------------------
 
     def _is_derived(self, value: float, said: Quantity) -> bool:
+        if self._are_many(said):
+            return True
         around = list(_around(value, said))
         (least, most), *_ = around
         if any(least < other < most for other in self._sums_of(said)):
@@ -127,6 +123,11 @@ class DerivedNumbers:
         elif said.kind == "time":
             derived = self._spans
         return any(low < other < high for other in derived for low, high in around)
+
+    def _are_many(self, said: Quantity) -> bool:
+        """Return whether there are so many of a noun or dimension that some always add up."""
+        same = (each for each in self.quantities if each.is_of(said.words) or _is_addend(each, said.kind))
+        return len({each.values[0] for each in same}) > _MOST_ADDED
 
     def _sums_of(self, said: Quantity) -> AbstractSet[float]:
         """Return sums and differences of what has the same unit, and of what is the same where there is such."""
@@ -155,14 +156,7 @@ class DerivedNumbers:
 
     @cached_property
     def _spans(self) -> AbstractSet[float]:
-        """Minutes, hours, days, weeks and months between two times, and what takes minutes and seconds."""
-        clock = {60 * int(hour) + int(minute) for hour, minute in _CLOCK.findall(self.text)}
-        dates = {365 * int(year) + 30 * int(month) + int(day) for year, month, day in _DAY.findall(self.text)}
-        found = [tuple(filter(None, each)) for each in _LASTED.findall(self.text)]
-        lasted = [int(whole) + float(part.replace(",", ".")) / 60 for whole, part in found]
-        hours = (apart / by for apart in _apart(clock) for by in (1, 60))
-        days = (apart / by for apart in _apart(dates) for by in (1, 7, 30))
-        return {*lasted, *(60 * each for each in lasted), *hours, *days}
+        return frozenset(spans_in(self.text))
 
     @cached_property
     def _lines(self) -> Sequence[Sequence[Quantity]]:
@@ -177,10 +171,6 @@ class DerivedNumbers:
             yield [each for each in self.quantities if each.kind == kind]
         for words in {each.words for each in self.quantities} - {()}:
             yield [each for each in self.quantities if each.is_of(words)]
-
-
-def _apart(times: AbstractSet[int]) -> Iterator[int]:
-    return (then - one for one, then in itertools.combinations(sorted(times)[:_MOST_TIMES], 2))
 
 
 def _holds(numbers: Sequence[float], low: float, high: float) -> bool:
@@ -200,6 +190,10 @@ def _multiples(line: Sequence[Quantity], kind: str) -> Iterator[float]:
     for each, other in itertools.product(_sized(line, kind), _sized(line, "")) if kind else ():
         size = max(one.size for one in line if one.kind == kind)
         yield from (each * other / size, each / max(other, 1) / size)
+
+
+def _is_addend(each: Quantity, unit: str) -> bool:
+    return unit not in {"", "share"} and (each.kind == unit or _is_bare(each, unit))
 
 
 def _is_bare(each: Quantity, unit: str) -> bool:

@@ -16,6 +16,11 @@ from gc_core.summaries.quantities import Quantity, is_sign, quantities, readings
 from gc_core.summaries.time_spans import spans_in
 from gc_core.values.patterns import regex
 
+_MOST: Final = 300
+"""With more different numbers, some always explain another."""
+
+_MOST_QUANTITIES: Final = 600
+
 _MOST_ADDED: Final = 12
 """Among more numbers some always add up."""
 
@@ -50,6 +55,11 @@ class DerivedNumbers:
         return tuple(quantities(self.text))
 
     @cached_property
+    def are_few(self) -> bool:
+        """Whether it means anything that a number cannot be worked out from these."""
+        return len(self.written) <= _MOST and len(self.quantities) <= _MOST_QUANTITIES and len(self.sorted) <= _MOST
+
+    @cached_property
     def written(self) -> AbstractSet[float]:
         """Every number, wherever it stands."""
         numbers = (value for digits in set(_WRITTEN.findall(self.text)) for value in readings(digits))
@@ -64,7 +74,7 @@ class DerivedNumbers:
 
     def explain_share(self, percentage: str) -> bool:
         """Return whether a percentage with a fraction is that of any number in another."""
-        return any(
+        return self.are_few and any(
             low < share < high
             for value in readings(percentage)
             for low, high in [(value - step_of(percentage) / 2, value + step_of(percentage) / 2)]
@@ -133,7 +143,7 @@ class DerivedNumbers:
         """Return sums and differences of what has the same unit, and of what is the same where there is such."""
         same = [each for each in self.quantities if each.is_of(said.words)]
         if not same or said.kind:
-            sums = (number for group in self._groups() for number in _sums(group, said.kind))
+            sums = (number for group in self._groups for number in _sums(group, said.kind))
             return {*sums, *(number for line in self._lines for number in _multiples(line, said.kind))}
         lines = () if is_sign(said.words[0]) else self._lines
         counted = ([each for each in line if each.words and not each.kind] for line in lines)
@@ -143,7 +153,7 @@ class DerivedNumbers:
     @cached_property
     def _shares(self) -> AbstractSet[float]:
         """Percentages of a number in another that belongs to it, or in their sum, and of its growth."""
-        groups = [_sized(group, kind) for group in self._groups() for kind in _RAW if kind != "share"]
+        groups = [_sized(group, kind) for group in self._groups for kind in _RAW if kind != "share"]
         left = {100 - value for each in self.quantities if each.kind == "share" for value in each.values}
         pairs = (pair for line in self._lines for pair in itertools.permutations(_sized(line, ""), 2))
         parts = {100 * part / (part + other) for part, other in pairs if part + other}
@@ -162,15 +172,18 @@ class DerivedNumbers:
     def _lines(self) -> Sequence[Sequence[Quantity]]:
         return [tuple(group) for _, group in itertools.groupby(self.quantities, key=lambda each: each.line)]
 
-    def _groups(self) -> Iterator[Sequence[Quantity]]:
-        """Yield what belongs together: lines, neighbouring ones, one dimension, one noun."""
-        yield from self._lines
-        for one, then in itertools.pairwise(self._lines):
-            yield [*one, *then]
-        for kind in {each.kind for each in self.quantities} - {""}:
-            yield [each for each in self.quantities if each.kind == kind]
-        for words in {each.words for each in self.quantities} - {()}:
-            yield [each for each in self.quantities if each.is_of(words)]
+    @cached_property
+    def _groups(self) -> Sequence[Sequence[Quantity]]:
+        """What belongs together: lines, neighbouring ones, one dimension, one noun."""
+        neighbours = [[*one, *then] for one, then in itertools.pairwise(self._lines)]
+        kinds = {each.kind for each in self.quantities} - {""}
+        nouns = {each.words for each in self.quantities} - {()}
+        return [
+            *self._lines,
+            *neighbours,
+            *([each for each in self.quantities if each.kind == kind] for kind in kinds),
+            *([each for each in self.quantities if each.is_of(words)] for words in nouns),
+        ]
 
 
 def _holds(numbers: Sequence[float], low: float, high: float) -> bool:

@@ -25,9 +25,6 @@ _FEW: Final = 12
 _SHORT: Final = 1000
 """Larger numbers are quotations."""
 
-_MOST: Final = 300
-"""With more different numbers, some always explain another."""
-
 _SEEN: Final = frozenset(
     """
     item message turn step call line command mal fois vez vece nachricht zeile schritt aufruf message ligne étape appel
@@ -75,7 +72,7 @@ class _Known:
 
     def contradict(self, said: Quantity) -> bool:
         """Return whether what it is of is numbered, but otherwise."""
-        if len(self.numbers.sorted) > _MOST or not self.numbers.written.isdisjoint(said.values):
+        if not self.numbers.are_few or not self.numbers.written.isdisjoint(said.values):
             return False
         return self._is_judged(said) and not self.numbers.explain(said)
 

@@ -19,7 +19,7 @@ _SAID: Final = (
     r"(?:asked|wanted|agreed|refused|promised|offered|preferred|requested|insisted)"
     r"(?= (?:to|that|for|on|not|the|an?|it)\b)"
     r"|(?:reported|reviewed|approved|said|told|proposed|complained|wrote|objected|thanked|signed|replied|answered"
-    r"|rejected)(?= (?:that|the|an?|it|this|us|him|her|his|their|all|both|pr|mr|pull|no)\b)"
+    r"|rejected)(?= (?:that|the|an?|it|this|us|him|her|his|their|all|both|PR|MR|[Pp]ull|no)\b)"
     # German, Dutch
     r"|bat|wollte|sagte|meldete|genehmigte|bestätigte|schrieb|antwortete|entschied|verlangte|fragte|berichtete"
     r"|wünschte|empfahl|vroeg|zei|wilde|meldde|bevestigde|schreef|antwoordde|besloot|weigerde|verzocht"

@@ -1,12 +1,13 @@
 """
-What the validator says of summaries that somebody wrote who has not seen it, with floors: judged on every second row;
-it was fitted to the others, and to the recorded ones.
+What the validator says of summaries that somebody wrote who had not seen it, with floors. It has been fitted to the
+recorded ones, to every first row of the one set, and since to the second set.
 """
 
 import json
 from pathlib import Path
 
 import attrs
+import pytest
 
 from gc_core.summaries.inventions import invented
 from gc_core.summaries.validation import SummaryValidator
@@ -27,28 +28,41 @@ def complaints(originals, summary):
     return SummaryValidator().validate(attrs.evolve(request, items=items), summary)
 
 
+def told(row):
+    return complaints(row["originals"], row["summary"])
+
+
 def refused(verdict, words, rows=ROWS[1::2]):
     rows = [row for row in rows if row["verdict"] == verdict]
-    found = sum(any(words in each for each in complaints(row["originals"], row["summary"])) for row in rows)
+    found = sum(any(words in each for each in told(row)) for row in rows)
     return 100 * found / len(rows)
 
 
 def test_inventions_are_refused_and_honest_summaries_are_not():
-    assert refused("invention", "none of the originals") >= 76
-    assert refused("good", "none of the originals") <= 4
+    assert refused("invention", "none of the originals") >= 86
+    assert refused("good", "none of the originals") <= 1.5
 
 
 def test_what_is_left_to_do_is_refused():
-    assert refused("unfinished", "past tense") >= 82
+    assert refused("unfinished", "past tense") >= 93
     assert refused("good", "past tense") <= 2
 
 
-def test_so_it_is_on_a_second_set():
-    """Only its totals were looked at, never its rows. What only happened never, without a new name, is not known."""
-    named = [row for row in SECOND if row["note"] != "event only"]
-    assert refused("invented", "none of the originals", named) >= 50
-    assert refused("good", "none of the originals", SECOND) <= 2
-    assert refused("unfinished", "past tense", SECOND) >= 70
+SORTS = {"short number": (40, 31), "name": (25, 20), "path": (20, 19), "long number": (20, 18)}
+"""How many of the second set's inventions are of a sort, and how many of them are found at least."""
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_inventions_of_each_sort_are_refused_on_a_second_set(sort):
+    """It was held out until 29 November; the rules have been fitted to it since."""
+    rows = [row for row in SECOND if row["verdict"] == "invented" and f"; {sort}" in row["note"]]
+    found = sum(any("none of the originals" in each for each in told(row)) for row in rows)
+    assert (len(rows), found) >= SORTS[sort]
+
+
+def test_so_it_is_with_honest_and_unfinished_ones():
+    assert refused("good", "none of the originals", SECOND) <= 1.5
+    assert refused("unfinished", "past tense", SECOND) >= 90
     assert refused("good", "past tense", SECOND) == 0
 
 
@@ -57,7 +71,7 @@ def test_of_recorded_summaries_only_names_that_their_originals_lack_are_refused(
     lines = (DATA / "recorded_summaries.jsonl").read_text("utf-8").splitlines()
     rows = [row for row in map(json.loads, lines) if "native" not in row["session"]]
     found = [name for row in rows for name in invented(*recorded(row))]
-    # The path of the transcript, which the agent's program adds, and a tool that only the schemas name.
+    # The path of the transcript, which the agent's program adds, and a tool of the agent: no record has its schemas.
     assert {name for name in found if "REDACTED" not in name} <= {"ExitPlanMode"}
 
 

@@ -23,6 +23,7 @@ from gc_core import (
 )
 from gc_core.storage.audit import verify
 from gc_core.summaries.extractive import ExtractiveSummarizer
+from gc_core.summaries.validation import SummaryValidator
 from gc_core.testing import AsyncFakeSummarizer, FakeSummarizer
 from gc_core.values.policy import GCPolicy
 from gc_core.values.removals import Summarize
@@ -174,6 +175,20 @@ def test_focus_reaches_the_summarizer():
         fill(made)
         made.collect_now(target_percent=40, focus="the ports")
         assert {request.focus for request in asked.requests} == {"the ports"}
+
+
+def test_the_names_of_the_agents_tools_reach_the_summarizer_and_a_text_may_have_them():
+    asked = FakeSummarizer(EXTRACT)
+    with session(summarizer=asked) as made:
+        made.tools([schema("ExitPlanMode")])
+        fill(made)
+        made.collect_now(target_percent=40)
+        request = asked.requests[0]
+        assert "ExitPlanMode" in request.tools
+        told = "The plan was left by ExitPlanMode."
+        unknown = attrs.evolve(request, tools=())
+        assert not any("ExitPlanMode" in each for each in SummaryValidator().validate(request, told))
+        assert any("ExitPlanMode" in each for each in SummaryValidator().validate(unknown, told))
 
 
 # --- none -------------------------------------------------------------------------------------------------------------

@@ -171,10 +171,29 @@ def test_what_none_of_the_originals_names_is_an_invention(text, named):
         ("class Cart: def total(self). ", "`Cart.total` was changed."),
         ("psycopg2.connect(dsn). ", "The PostgreSQL connection failed."),
         ("Bornholm 1.900 EUR, ferry 410 EUR.\n", "It was about 2.300 EUR."),
+        ("1,187 of 2,100 rows were read. ", "About 1,200 rows were read."),
+        ("dump: 1'083.46 GB at 12:40. ", "It had 1'083.5 GB at 14:40."),
+        ("203 of 250 were right. ", "81.2 % were right."),
+        ("Sent 3 June 2025 as 7741-55-203. ", "7741-55-203 was sent on 2025-06-03."),
     ],
 )
 def test_the_same_in_another_notation_is_no_invention(said, text):
     assert complaints(naming(said), text) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "named"),
+    [
+        ("dump: 83.4 GB, run 834 of 9. ", "It had 84,3 GB.", "84,3"),
+        ("Reference 7741-55-203; 212 euros after 19 days. ", "The reference was 7741-55-230.", "7741-55-230"),
+        ("10 km in 54:20. ", "They were run in 52:40.", "52:40"),
+        ("The oldest is of 1931, page 6. ", "The oldest was made in 1937.", "1937"),
+        ("Only libs/adressen/** is watched. ", "`libs/etiketten/**` was added.", "libs/etiketten"),
+    ],
+)
+def test_a_decimal_a_reference_a_time_and_a_year_are_quotations(said, text, named):
+    (complaint,) = complaints(naming(said), text)
+    assert repr(named) in complaint
 
 
 def test_a_number_of_thousands_of_digits_is_an_invention_like_others():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gc_core.summaries.left_undone import left_undone
+from gc_core.summaries.orders import orders_in
 from gc_core.summaries.proper_names import unknown_names
 from gc_core.summaries.short_numbers import contradicted
 from tests.test_checked_summaries import complaints
@@ -54,7 +55,6 @@ RUN = ["workers = 4", "workers = 6", "1 failed, 41 passed in 3.02s", "round(x, 2
 @pytest.mark.parametrize(
     ("text", "numbers"),
     [
-        ("43 tests passed.", ("43",)),
         ("The worker count was changed from 4 to 8.", ("8",)),
         ("The worker count was changed to twelve.", ("12",)),
         ("It was rounded with round(x, 3).", ("round(x, 3)",)),
@@ -183,3 +183,85 @@ def test_an_average_lies_between_its_numbers():
     latencies = ["latency: 10", "latency: 20"]
     assert contradicted("The mean latency was 16 ms. The latency was 14 on average.", latencies) == ()
     assert contradicted("The mean latency was 26 ms. The latency was 17.", latencies) == ("26", "17")
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "names"),
+    [
+        ("Marta asked for the index. It was kept by Varnish.", "The index of the table is for the team.", 2),
+        ("Gonzalo pidió revisar la lista de la farmacia.", "Revisa la lista de la farmacia por favor.", 1),
+        ("Serena ha proposto di spostare il corso.", "Sposta il corso di nuoto, non è il giorno che va bene.", 1),
+        ("De index in Solr had geen filter en is niet goed.", "De index heeft geen filter, dat is niet goed.", 1),
+        ("Вероника сообщила, что сервер не отвечал на запросы.", "Сервер не отвечает на запросы по сети.", 1),
+        ("王海燕报告说支付服务超时。", "支付服务超时了，告诉陈立伟。", 1),
+        ("佐々木さんが担当した。", "担当は田中さんです。", 1),
+    ],
+)
+def test_who_acts_is_a_name_at_the_start_of_a_sentence_and_in_other_languages(text, original, names):
+    assert len(unknown_names(text, [original])) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        (
+            "Support reported the bug. Nobody asked for it. Fixed reported bugs. Code reviewed and merged.",
+            "the bug of it",
+        ),
+        ("Change requested for the login. Budget approved. Price agreed.", "the login of the shop is for it"),
+        ("El cliente pidió la lista. Nadie quiso el pan de la casa.", "Quiero la lista de la casa por favor."),
+        ("Marta asked for the index.", "東京に行きたい。"),
+        ("Белову попросила сменить график, а Анны не было.", "У Беловой и Анна на графике, и не по сети."),
+        ("陈立伟确认了。方案确认了。顾客要求退款。", "告诉陈立伟，没问题。"),
+        ("田中さんとお客さんが確認した。", "担当は田中さんです。"),
+    ],
+)
+def test_a_role_a_note_and_a_name_in_another_form_are_taken(text, original):
+    assert unknown_names(text, [original]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was slow. An index must be added, and the tests must be rerun before the merge.",
+        "Line 71 of the file is to be changed to the database.",
+        "Carla Rossi must be told first.",
+        "Należy zamrozić zegar i powtórzyć testy.",
+        "Falta remontar o disco.",
+        "Faltan revisar los turnos.",
+        "Bisogna ancora tradurre le altre.",
+        "Нужно поставить 300 секунд.",
+        "Manca ancora da tradurre la lista; manca di scrivere la fine.",
+    ],
+)
+def test_more_duties_of_one_task_are_found(text):
+    assert list(left_undone(text)) != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Należy używać czasu UTC i zapisywać ceny w groszach.",
+        "Нужно помнить о ценах в копейках.",
+        "The user said that an index must be added, and the tests must be rerun.",
+    ],
+)
+def test_more_rules_and_reports_are_taken(text):
+    assert list(left_undone(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Return zero in invoice.py, annotate the map, then run the tests again.",
+        "Open Settings, choose the network, and restart the phone.",
+        "Offer her a voucher. It was a bad day for the shop.",
+        "Have a native speaker read it.",
+        "Yapılacaklar: hatayı düzeltmek.",
+        "Sıradaki adımlar: takvimi yazmak.",
+        "Volgende stappen: herindexeren.",
+        "Nästa steg: testa.",
+    ],
+)
+def test_more_orders_and_lists_of_what_is_left_are_found(text):
+    assert orders_in(text)

@@ -64,6 +64,7 @@ class Planner:
         self.offered: list[tuple[GCRemovalItem, Rights]] = []
         self._vetoed = vetoed
         self._view = view
+        self._tools = (*(schema.item.name for schema in context.schemas), *context.head.left_out)
         self._counter = counter
         self._units = {unit.number: unit for unit in (*view.units, *view.schemas)}
         self._removals: list[GCRemovalItem] = []
@@ -384,7 +385,7 @@ class Planner:
         self._stubs.write()
         stated = any(item.source == TASK_STATE.name for unit in self._view.units for item in unit.items)
         request = request_for(summary, read, self._stubs.shown(), self._counter)
-        return attrs.evolve(request, focus=self.goal.focus, stated=stated)
+        return attrs.evolve(request, focus=self.goal.focus, stated=stated, tools=self._tools)
 
     def answer(self, summary: PlannedSummary, body: str, keep: Collection[str] = ()) -> None:
         """

@@ -34,6 +34,8 @@ _SQUEEZED = regex(r"[\W_]+")
 _LEAST_LETTERS = 3
 _OPTION = regex(r"(?<![\w-])--[A-Za-z][\w-]*")
 _TICKED = regex(r"`([\w.]+-[\w.-]+)`")
+_CHAIN = regex(r"(?<![\w.-])\d{2,}(?:-\d{2,}){2,}(?![\w-])")  # "7741-55-203"
+_DATE = regex(r"(?:19|20)\d{2}-\d{2}-\d{2}|\d{2}-\d{2}-(?:19|20)?\d{2}")
 _PLACE = regex(r"[:#].*")
 _ABBREVIATED = frozenset({"e.g", "i.e", "a.m", "p.m", "etc", "vs", "u.s", "and/or", "n/a", "i/o", "z.b", "d.h", "w/o"})
 
@@ -58,11 +60,12 @@ def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
 def _names(text: str) -> Iterator[str]:
     yield from _OPTION.findall(text)
     yield from _TICKED.findall(text)
+    yield from (chain for chain in _CHAIN.findall(text) if not _DATE.fullmatch(chain))
     for match in _NAME.finditer(text):
         name = match[0].rstrip("./:-+~")
         if name.lower() in _ABBREVIATED or not any(map(str.isalpha, name)):
             continue
-        if any(pattern.fullmatch(name) for pattern in (_UNIT, _COUNTED, _EITHER)):
+        if _EITHER.fullmatch(match[0]) or any(pattern.fullmatch(name) for pattern in (_UNIT, _COUNTED)):
             continue
         if _INNER.search(name) or _CAMEL.search(name) or _MIXED.search(name):
             yield name

@@ -10,6 +10,7 @@ in Russian a verb of one completed act.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -20,23 +21,27 @@ _SENTENCE_END = regex(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 
 _TASKS: Final = "|".join(
     """
-    added adapted adjusted announced applied asked booked changed checked cleaned committed configured confirmed
-    contacted created deleted deployed disabled documented done enabled extended finished fixed implemented imported
-    informed installed investigated measured merged migrated moved notified opened ordered paid picked prepared
-    published pushed rebuilt released removed renamed repaired replaced rerun re-run restarted restored retried reverted
-    reviewed rewritten rolled run scheduled sent set shipped signed started stopped submitted tested told translated
-    updated uploaded verified written
+    added adapted adjusted announced applied asked booked built bumped changed checked cleaned committed
+    configured confirmed contacted corrected created deleted deployed disabled documented done enabled extended
+    finished fixed implemented imported informed installed investigated lowered measured merged migrated monitored
+    moved notified opened ordered paid picked prepared published pushed raised rebuilt redeployed released removed
+    renamed repaired replaced rerun re-run restarted restored retried reverted reviewed rewritten rolled run
+    scheduled sent set shipped signed started stopped submitted tested told translated updated uploaded verified
+    written
     """.split()  # noqa: SIM905 - a list of quoted words is harder to read
 )
 _ROMANCE_TASK: Final = r"(?!(?:usa|utiliza|guarda|mantene|mante|escribi|escreve|evita|salva|scrive)r)\w+"
 _RUSSIAN_TASK: Final = (
-    r"(?!использовать)(?:пере|про|до|вы|за|об|от|у|с|на|при|раз)\w+(?:(?<!ва)(?<!ка)(?<!я)ть(?:ся)?|ти)"
+    r"(?!использовать)(?:пере|про|до|вы|за|об|от|у|с|на|при|раз|по(?!мн|ним|могать|льз))"
+    r"\w+(?:(?<!ва)(?<!ка)(?<!я)ть(?:ся)?|ти)"
 )
 _DUTY = regex(
     rf"(?P<passive>\b(?:must|should|ought to|has to|have to|(?:is|are)(?: still| yet)? to)(?: still| also| now| first)?"
     rf" be (?:{_TASKS}))\b"
     r"|\bit is (?:still )?(?:necessary|required|recommended|advisable) to\b(?! (?:use|keep|store|avoid|follow|name)\b)"
     r"|\bremains? to be \w+|\bit remains to \w+"
+    r"|\b(?:must|should) (?:still )?(?:happen|follow|take place|go out) (?:on|before|after|next|tomorrow"
+    r"|tonight|later|soon)\b"
     r"|\b(?:has|have|is|are) yet to (?:be )?\w+"
     r"|^\W{0,8}als nächstes (?:muss|müssen|wird|werden|soll|sollen|ist|sind|folg|steht|komm)\w*"
     r"|^\W{0,8}(?:der|die|das|diese[rs]?) [^.!?\n]{1,60}\bmuss\b[^.!?\n]{1,80}\bwerden\b"
@@ -49,14 +54,20 @@ _DUTY = regex(
     rf"|^\W{{0,8}}es (?:necesario|preciso) {_ROMANCE_TASK}r\b|\bé (?:preciso|necessário) {_ROMANCE_TASK}r\b"
     r"|^\W{0,8}(?:[oa]|est[ea]) [^.!?\n]{1,60}\bdeve ser \w+d[oa]\b|\bdevem? ainda ser \w+d[oa]s?\b"
     r"|^\W{0,8}(?:il |la |lo |l['’]|quest[oa] )[^.!?\n]{1,60}\bdeve essere \w+t[oa]\b"
-    rf"|\bdev(?:e|ono) ancora essere \w+t[oaie]\b|\bbisogna {_ROMANCE_TASK}re\b|\bresta da \w+re\b"
+    rf"|\bdev(?:e|ono) ancora essere \w+t[oaie]\b|\bbisogna (?:ancora |anche )?{_ROMANCE_TASK}re\b|\bresta da \w+re\b"
     r"|^\W{0,8}(?:de|het|deze|dit) [^.!?\n]{1,60}\bmoet (?:nog )?[^.!?\n]{1,60}\bworden\b"
     r"|\bmoeten nog [^.!?\n]{1,60}\bworden\b"
     rf"|^\W{{0,8}}(?:ещё )?(?:нужно|надо|необходимо|следует) (?:ещё )?(?:завтра )?{_RUSSIAN_TASK}\b"
+    r"|^\W{0,8}faltan? (?:ainda |aún |todavía )?\w{2,}(?:ar|er|ir)\b|\bmanca(?:no)? (?:ancora )?(?:da|di) \w+re\b"
+    r"|^\W{0,8}(?:jeszcze )?(?:należy|trzeba) (?:jeszcze )?(?:za|po|wy|prze|do|na|z|s|od|ro|u)"
+    r"\w+[ćc]\b(?<!ywać)(?<!iwać)(?<!ować)(?<!awać)|\bdo zrobienia (?:pozostaje|zostaje|jest)\b"
     r"|^\W{0,8}(?:ещё )?осталось (?:ещё )?\w+(?:ть|ться|ти)\b|还需要?|仍需|尚需",
     re.IGNORECASE,
 )
-_DEFINITE = regex(r"\W{0,8}(?:(?:The|This|These|It|They|Its)\b|[A-Z][a-z]{2,20}(?<!s) $|[^.!?\n]*: the )")
+_DEFINITE = regex(
+    r"\W{0,8}(?:(?:The|This|These|It|They|Its)\b|[A-Z][a-z]{2,20}(?<!s) $|[A-Z][a-z]{2,20} (?:\d|[A-Z][a-z]{2,20} $)"
+    r"|[^.!?\n]*(?:: |, (?:and|but) )the )"
+)
 _REPORTED = regex(
     r"\b(?:requires?|demands?|verlangt|fordert|exige|richiede|that|which|who|whether|if|when|why|what|how|because|since|user|rule|policy|according|error|message|was|were"
     r"|had|did|said|says|told|asked|[a-z]{2,}ed"
@@ -90,15 +101,15 @@ def left_undone(prose: str) -> Iterator[str]:
     """Yield what says that something is still to be done, one phrase a sentence."""
     told = "\n".join(line for line in prose.split("\n") if not _RULE_LABEL.match(line))
     for sentence in _SENTENCE_END.split(told):
-        duty = _DUTY.search(sentence)
-        if duty and not _ALWAYS.search(sentence) and _is_open(duty, sentence):
-            yield duty[0].lower()
+        if not _ALWAYS.search(sentence):
+            open_duties = (duty[0].lower() for duty in _DUTY.finditer(sentence) if _is_open(duty, sentence))
+            yield from itertools.islice(open_duties, 1)
 
 
 def _is_open(duty: re.Match[str], sentence: str) -> bool:
     """Return whether nobody's rule or wish is reported, nor a rule for whatever there is."""
     before = sentence[: duty.start()]
-    if _REPORTED.search(before):
+    if _REPORTED.search(_DUTY.sub("", before)):
         return False
     if not duty["passive"]:
         return True

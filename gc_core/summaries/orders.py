@@ -45,7 +45,10 @@ _LEFT: Final = (
     r"|ausstehend|(?:noch )?offen(?:e punkte)?|verbleibend|(?:noch )?zu (?:tun|erledigen)|als nächstes|nächster schritt"
     r"|en attente|en suspens|(?:reste )?à faire|prochaine étape|restant"
     r"|pendientes?|por hacer|siguientes? pasos?|próximo paso|pendentes?|por fazer|próximo passo|da fare|in sospeso"
-    r"|осталось|предстоит|далее|do zrobienia|nog te doen|openstaand"
+    r"|осталось|предстоит|далее|do zrobienia|nog te doen|openstaand|volgende stap(?:pen)?"
+    r"|(?:sıradaki|kalan) (?:adımlar|işler)|yapılacaklar|sonraki adım|passi successivi|a fazer"
+    r"|nästa steg|att göra|återstår|næste skridt|наступні кроки"
+    r"|další kroky|langkah selanjutnya|الخطوات التالية|अगले कदम"
     r"|待办(?:事项)?|剩余(?:工作|任务)?|待处理|未完成|未完了|残り|残作業|残タスク|やること"
     r"|次にやること|要対応|남은 작업|할 일"
 )
@@ -82,12 +85,12 @@ _OBJECTS: Final = (
     "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
 )
 _ORDER = regex(
-    rf"{_BEGIN}(?:{_LEAD}((?:{_VERB}) (?:{_OBJECTS}))|((?:do not|don't|never|always) \w+))\b",
+    rf"{_BEGIN}(?:{_LEAD}((?:{_VERB}) (?:{_OBJECTS}))|((?:do not|don't|never|always|have an?) \w+))\b",
     re.MULTILINE,
 )
 _BARE = regex(
-    rf"{_BEGIN}(?i:{_LEAD})(([A-Za-z][a-z]{{2,14}}) (?:(the|these|those|their|your|our|my|every|its|it|them|any|this)"
-    r"|an?|all))\b",
+    rf"{_BEGIN}(?i:{_LEAD})(([A-Za-z][a-z]{{2,14}}) (?:(the|these|those|their|your|our|my|every|its|it|them|any|this"
+    r"|her|him|us)|an?|all))\b",
     re.MULTILINE,
 )
 _ENGLISH = regex(r"\b(?:the|were|had|of|and)\b")
@@ -128,7 +131,7 @@ _IRREGULAR_PASTS: Final = _words(
 )
 _PLAIN = regex(
     rf"{_BEGIN}{_LEAD}((?!make )(?:{_VERB}|set up|try) {{1,3}}(?=[a-z¤]))(?!of |times? |logs?|was |were )"
-    r"([^.!?\n]{2,160})",
+    r"((?:[^.!?\n]|[.!?](?=\S)){2,160})",
     re.MULTILINE,
 )
 """A listed verb whose object has no article: an order if nothing in the sentence is past."""
@@ -140,7 +143,8 @@ _HOMOGRAPHS: Final = _words(
 """Verbs that are nouns as well."""
 
 _WHEN = regex(
-    r"\b(?:again|once more|first|next|now|later|before|after|until|instead|soon|tomorrow|tonight|regularly|as well)\b"
+    rf"(?:,|,? and|,? then) (?:{_VERB}) (?:{_OBJECTS})\b"
+    r"|\b(?:again|once more|first|next|now|later|before|after|until|instead|soon|tomorrow|tonight|regularly|as well)\b"
 )
 _PAST = regex(
     r"\b(?:was|were|had|did|(?!need)\w{2,}ed|ran|took|made|gave|found|built|kept|left|sent|got|held|told|saw|said"

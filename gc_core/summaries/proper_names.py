@@ -18,6 +18,8 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final
 
+from gc_core.summaries.acting_names import acting_names, unknown_signs
+from gc_core.summaries.languages import MOST_READ, languages_of
 from gc_core.values.patterns import regex
 
 _NAMED = regex(r"(?<=[a-zà-ÿ,;] )([A-ZÀ-Þ][a-zà-ÿ]{3,40})(?![\w/-]|\.\w)")
@@ -44,8 +46,10 @@ _UMLAUT = regex(r"(?<=[aou])e")
 _ACCENT = regex(r"[\u0300-\u036f]+")
 _SQUEEZED = regex(r"[\W_]+")
 
-_MOST_READ: Final = 20_000
-"""So many characters tell the language of the originals."""
+_LEAST_STEM: Final = 3
+_CAPITALS_ARE_NAMES: Final = frozenset({"fr", "es", "it", "pt", "nl", "pl", "sv", "ru"})
+_CYRILLIC = regex(r"[а-яё]{3}")
+_INNER = regex(r"(?<=[a-zà-ÿąćęłńśźżа-яё,;] )([A-ZÀ-ÞŁŚŻŹĆА-ЯЁ][a-zà-ÿąćęłńśźżа-яё]{3,40})(?![\w/'’-]|\.\w)")
 
 _LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "can", "has", "her", "his", "all"})
 """Words with which names begin by chance."""
@@ -65,13 +69,16 @@ _GENERAL: Final = frozenset(
     option phase section admin pull request step part chapter table figure page line stage round level appendix issue
     """.split()  # noqa: SIM905 - a list of quoted words is harder to read
 )
-_PEOPLE = regex(r"(?:ish|ese|[a-z]{3}ian|[a-z]{3}ean|[a-z]{3}ic)$")
+_PEOPLE = regex(
+    r"(?:^(?:engl|span|turk|pol|dan|swed|finn|ir|scott|brit|jew|kurd|flem|corn|yidd)ish|ese|[a-z]{3}ian|[a-z]{3}ean|[a-z]{3}ic)$"
+)
 """How names of languages and nationalities end. Short names such as Brian, Sean and Eric end so as well."""
 
 _CALLED: Final = {
     "postgres": ("psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "postgresql": ("postgres", "psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "kubernetes": ("kubectl", "k8s", "kube"),
+    "wireguard": ("wg0", "wgquick", "wgshow"),
     "elasticsearch": ("elastic", "opensearch"),
     "terraform": ("tfstate", "tfplan", "maintf", "variablestf"),
     "ansible": ("playbook",),
@@ -103,18 +110,38 @@ def is_called_otherwise(name: str, squeezed: str) -> bool:
 
 def unknown_names(prose: str, originals: Iterable[str]) -> tuple[str, ...]:
     """Return names in ordinary letters that occur in none of the originals, in order. O(length of both)."""
-    if not any(_names(prose, in_english=True)):
-        return ()
     whole = "\n".join(originals)
-    beginning = whole[:_MOST_READ]
-    if _OTHER_SCRIPT.search(beginning):
-        return ()
-    names = dict.fromkeys(_names(prose, in_english=_is_english(beginning)))
+    found = [*_unknown(prose, whole), *unknown_signs(prose, whole)]
+    return tuple(dict.fromkeys(found))
+
+
+def _unknown(prose: str, whole: str) -> Iterator[str]:
+    """Yield unknown names of an alphabet, if the originals are in the same."""
+    beginning = whole[:MOST_READ]
+    if _OTHER_SCRIPT.search(beginning) and not (_CYRILLIC.search(prose) and _CYRILLIC.search(beginning)):
+        return
+    names = dict.fromkeys((*_names(prose, in_english=_is_english(beginning)), *_foreign(prose, beginning)))
+    if not names:
+        return
     squeezed = _squeeze(whole)
     abbreviated = set(_abbreviated(prose, whole))
     unknown = [name for name in names if not (name in abbreviated or _occurs(_squeeze(name), squeezed))]
     words = _words_of(whole) if unknown else frozenset[str]()
-    return tuple(name for name in unknown if not _is_made_of(name.lower(), words))
+    yield from (name for name in unknown if not _is_made_of(name.lower(), words))
+
+
+def _foreign(prose: str, originals: str) -> Iterator[str]:
+    """Yield who acts, and what has a capital in a sentence of a language in which only names have, as originals do."""
+    languages = languages_of(prose) & languages_of(originals)
+    if not languages:
+        return
+    yield from acting_names(prose)
+    if not languages <= _CAPITALS_ARE_NAMES:
+        return
+    for line in prose.split("\n"):
+        sentences = _LABEL.sub("", line)
+        if not _is_heading(sentences):
+            yield from (name for name in _INNER.findall(sentences) if not _is_general(name.lower()))
 
 
 def _is_english(text: str) -> bool:
@@ -167,4 +194,10 @@ def _is_heading(line: str) -> bool:
 
 
 def _occurs(name: str, squeezed: str) -> bool:
-    return name in squeezed or _ADJECTIVE.sub("", name) in squeezed or is_called_otherwise(name, squeezed)
+    declined = name[: max(_LEAST_STEM, len(name) - 2)] if _CYRILLIC.search(name) or not name.isascii() else name
+    return (
+        declined in squeezed
+        or name in squeezed
+        or _ADJECTIVE.sub("", name) in squeezed
+        or is_called_otherwise(name, squeezed)
+    )

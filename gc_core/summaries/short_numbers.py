@@ -1,12 +1,10 @@
 """
-Finds numbers of one or two digits that the originals contradict.
+Finds values of one or two digits that the originals contradict.
 
-A short number is mostly a count of what its author saw, and counts are no quotations. So it is judged only beside a key
-or noun that the originals number too, and only if it is none of their numbers, nor derived from those: as a sum, a
-difference, a number rounded or in another unit, or a sum or difference of what one line has. Up to twelve it has to be
-the value of a key that the originals assign: ``workers = 4`` contradicts "the worker count was set to 8". An average
-lies between the numbers that it is of. The arguments of a call are a quotation: ``round(x, 2)`` contradicts
-``round(x, 3)``.
+A short number beside a key that the originals assign is judged if it is none of their numbers, nor derived from those
+of the key: as a sum, a difference, a number rounded or in another unit, or a sum or difference of what one line has.
+``workers = 4`` contradicts "the worker count was set to 8". An average lies between the numbers that it is of. The
+arguments of a call are a quotation: ``round(x, 2)`` contradicts ``round(x, 3)``.
 """
 
 from __future__ import annotations
@@ -20,6 +18,8 @@ from typing import Final
 
 import attrs
 
+from gc_core.summaries.number_words import SAID, spelt_in
+from gc_core.summaries.quantities import tells_average
 from gc_core.values.patterns import regex
 
 _MOST_LISTED: Final = 12
@@ -28,21 +28,7 @@ _MOST_LISTED: Final = 12
 _MOST_ADDED: Final = 12
 """Above as many numbers with one noun, or six in one line, some always add up: then nothing is contradicted."""
 
-_SPELT: Final = {
-    word: place
-    for place, words in enumerate(
-        (
-            "two zwei deux dos", "three drei trois tres", "four vier quatre cuatro", "five fünf cinq cinco",
-            "six sechs seis", "seven sieben sept siete", "eight acht huit ocho", "nine neun neuf nueve",
-            "ten zehn dix diez", "eleven elf onze once", "twelve zwölf douze doce",
-        ),
-        start=2,
-    )
-    for word in words.split()
-}  # fmt: skip
-"""Numbers in words, in English, German, French and Spanish."""
-
-_NUMERAL: Final = rf"(?:\d{{1,4}}|(?:{'|'.join(_SPELT)}))(?![A-Za-z0-9_%]|[.,:/-]\d| %)"
+_NUMERAL: Final = rf"(?:\d{{1,4}}|(?:{'|'.join(SAID)}))(?![A-Za-z0-9_%]|[.,:/-]\d| %)"
 _LINK: Final = (
     r"(?:was|were|is|are|at|to|from|of|be|set|changed|raised|lowered|increased|reduced|moved|became|now|then|only|instead"
     r"|wurden?|war(?:en)?|ist|auf|von|est|sont|était|étaient|passée?s?|à|de|es|era|pasaron|pasó|a)"
@@ -62,14 +48,8 @@ _COUNTED = regex(r"(?<![\w.,:/#$€-])(\d{1,5})(?= ([^\W\d_]{3,40})(?: ([^\W\d_]
 _NUMBER = regex(r"(?<![\w.,])\d{1,5}(?![\w]|[.,]\d)")
 _ANY = regex(r"(?<![A-Za-z\d])\d+")
 _FRACTION = regex(r"(?<![\w.])(\d{1,4})[.,]\d{1,3}(?![\w.])")
-_WORD = regex(r"[^\W\d_]+")
 _CALL = regex(r"(?<!\w)([A-Za-z_][A-Za-z0-9_]{1,59}\([^()\n]{0,80}\d[^()\n]{0,80}\))")
 _SPACE = regex(r"[\s\"'`\\]+")
-_CLAUSE_END = regex(r"[;\n]|[.,] ")
-_AVERAGE = regex(
-    r"\b(?:means?|averag\w{1,3}|median|avg|durchschnitt\w{0,5}|mittel\w{0,4}|moyenn\w{1,2}|promedios?|medi[ao])\b",
-    re.IGNORECASE,
-)
 _NOT_CODE = regex(r"[\W_]+")
 _DIGITS = regex(r"\d+")
 
@@ -90,16 +70,14 @@ _FACTORS: Final = (7, 10, 24, 60, 100, 1000, 1024, 3600)
 def contradicted(text: str, originals: Iterable[str]) -> tuple[str, ...]:
     """Return short numbers of the text that differ from those that the originals give for the same, in order."""
     valued = list(_valued(text))
-    counted = [said for said in _of_nouns(text) if _MOST_LISTED < said.number < 100]  # noqa: PLR2004
     calls = _CALL.findall(text)
-    if not valued and not counted and not calls:
+    if not valued and not calls:
         return ()
     whole = "\n".join(originals)
     found = _changed_calls(calls, whole)
-    if valued or counted:
+    if valued:
         numbers = _Numbers.of(whole)
         found += [str(said.number) for said in valued if numbers.contradict_value(said)]
-        found += [str(said.number) for said in counted if numbers.contradict_count(said)]
     return tuple(dict.fromkeys(found))
 
 
@@ -163,13 +141,6 @@ class _Numbers:
             given = next((self.counted[key] for key in said.words if key in self.counted), ())
         return bool(given) and not said.lies_within(given) and not self._tells(said.number, tuple(set(given)))
 
-    def contradict_count(self, said: _Said) -> bool:
-        """Return whether its nouns have other numbers, and the number is derived from none of them."""
-        given = [other for noun in said.words for other in self.counted.get(noun, ())]
-        if not given or said.lies_within(given):
-            return False
-        return not any(self._tells(said.number, self.counted.get(noun, ())) for noun in said.words)
-
     def _tells(self, number: int, given: Sequence[int]) -> bool:
         return number in self.known or number in _derived(given) or _is_converted(number, given)
 
@@ -178,7 +149,7 @@ def _written(whole: str) -> Iterator[int]:
     """Yield every number in digits, wherever it stands, rounded, or in words."""
     yield from (int(number) for number in set(_ANY.findall(whole)) if len(number) < 10)  # noqa: PLR2004
     yield from (int(number) + 1 for number in set(_FRACTION.findall(whole)))
-    yield from (_SPELT[word] for word in set(_WORD.findall(whole.lower())) if word in _SPELT)
+    yield from spelt_in(whole)
 
 
 def _added_in_lines(whole: str) -> Iterator[int]:
@@ -210,9 +181,9 @@ def _valued(text: str) -> Iterator[_Said]:
         keys = (f"{before}{key}", key, before) if match[2].lower() in _GENERIC else (f"{before}{key}", key)
         for word in match[3].lower().split():
             plain = word.lstrip(":=")
-            number = int(plain) if plain.isdecimal() else _SPELT.get(plain, 0)
+            number = int(plain) if plain.isdecimal() else SAID.get(plain, 0)
             if 1 < number < 100:  # noqa: PLR2004 - longer ones are quotations
-                yield _Said(keys, number, _tells_average(match))
+                yield _Said(keys, number, tells_average(match))
 
 
 def _of_nouns(text: str) -> Iterator[_Said]:
@@ -221,14 +192,7 @@ def _of_nouns(text: str) -> Iterator[_Said]:
         number, *words = match.groups(default="")
         stems = tuple(stem for stem in map(_stem, filter(None, words)) if stem not in _UNITS)
         if stems and not _is_unit(words[0]):
-            yield _Said(stems, int(number), _tells_average(match))
-
-
-def _tells_average(match: re.Match[str]) -> bool:
-    """Return whether the clause of a match says mean, average or median."""
-    before = _CLAUSE_END.split(match.string[max(0, match.start() - 100) : match.start()])[-1]
-    after = _CLAUSE_END.split(match.string[match.end() : match.end() + 60])[0]
-    return _AVERAGE.search(f"{before}{match[0]}{after}") is not None
+            yield _Said(stems, int(number), tells_average(match))
 
 
 def _is_unit(word: str) -> bool:

@@ -13,6 +13,7 @@ from gc_core.summaries.inventions import invented
 from gc_core.summaries.orders import QUOTATION, orders_in
 from gc_core.summaries.proper_names import unknown_names
 from gc_core.summaries.short_numbers import contradicted
+from gc_core.summaries.unexplained_numbers import explained_shares, unexplained
 from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryRequest
@@ -131,8 +132,15 @@ def _tenses(text: str) -> Iterator[str]:
 def _invented(request: SummaryRequest, text: str) -> str:
     """Return names and numbers that neither the originals nor the request contain."""
     said = (text for item in request.items for text in (item.id, item.name, item.text))
-    originals = (*said, *request.entries, *request.names, request.focus)
-    found = (*invented(text, originals), *unknown_names(prose_of(text), originals), *contradicted(text, originals))
+    originals = (*said, *request.entries, *request.names, *request.tools, request.focus)
+    quoted = invented(text, originals)
+    shares = explained_shares(text, quoted, originals) if quoted else ()
+    found = (
+        *(name for name in quoted if name not in shares),
+        *unknown_names(prose_of(text), originals),
+        *contradicted(text, originals),
+        *unexplained(text, originals),
+    )
     if not found:
         return ""
     return f"it tells what none of the originals says ({_named(dict.fromkeys(found))}); tell only what stands there"

@@ -52,6 +52,7 @@ class SummaryRequest:
         entries: The existing entries of a digest, a line each; they need not be repeated.
         stated: The window contains the task state, which covers demands and decisions.
         quoted: What users laid down there that the frame of the summary quotes: the text need not repeat it.
+        tools: Names of the tools that the agent has, also of those whose schemas left: a text may name them.
         room: The most tokens of a digest in total, existing and new entries; 0 for other forms.
         count: Tokens of a text, as the session counts them.
         spent: Call it after each model call with its input and output tokens, which the session records. May be called
@@ -68,6 +69,7 @@ class SummaryRequest:
     entries: tuple[str, ...] = attrs.field(default=(), repr=False)
     stated: bool = False
     quoted: tuple[str, ...] = attrs.field(default=(), repr=False)
+    tools: tuple[str, ...] = attrs.field(default=(), repr=False)
     room: int = 0
     count: Callable[[str], int] = attrs.field(repr=False, eq=False)
     spent: Callable[[int, int], None] = attrs.field(default=_ignore_usage, repr=False, eq=False)

@@ -16,7 +16,7 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
-from gc_core.relevance.polls import PAUSE, SLOW
+from gc_core.relevance.polls import PAUSE, SLOW, asks_for_state
 from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, POLLED, PROVISIONAL, RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import framed_result
@@ -614,3 +614,16 @@ def test_a_call_that_is_always_still_running_is_a_circle_and_its_late_news_is_pr
 
     assert seen(news=False) is not None
     assert seen(news=True) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"),
+    [
+        ("mcp__status__search_docs", False),
+        ("mcp__watch__read_file", False),
+        ("mcp__ci__get_status", True),
+        ("waitForEvent", True),
+    ],
+)
+def test_the_name_of_a_server_does_not_say_what_its_tool_asks_for(name, asks):
+    assert asks_for_state(name, "{}") is asks

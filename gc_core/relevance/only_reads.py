@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gc_core.relevance.shell import Effect, read_command
-from gc_core.relevance.tool_calls import NAME_WORD, CallKind, ToolCall, texts_in
+from gc_core.relevance.tool_calls import CallKind, ToolCall, texts_in, words_of
 from gc_core.values.json_values import read_object
 from gc_core.values.patterns import regex
 
@@ -51,7 +51,7 @@ def only_reads(call: ToolCall, arguments: str) -> bool:
         return all(any(map(_is_reading_command, words)) for words in commands)
     if call.kind is CallKind.READ:
         return True
-    words = {word.lower() for word in NAME_WORD.findall(call.name.rpartition("__")[2] or call.name)}
+    words = words_of(call.name)
     statements = list(_arguments(arguments, _STATEMENTS.__contains__))
     if statements and words.isdisjoint(_ACT - _RUNS) and all(map(_is_reading_statement, statements)):
         return True

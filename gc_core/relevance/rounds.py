@@ -22,7 +22,7 @@ import attrs
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.only_reads import file_read, only_reads
 from gc_core.relevance.polls import SMALL, asks_for_state, tells_state, waits
-from gc_core.relevance.tool_calls import NAME_WORD, PARTIAL, CallKind, ToolCall, command_in
+from gc_core.relevance.tool_calls import PARTIAL, CallKind, ToolCall, command_in, words_of
 from gc_core.relevance.volatile_text import without_moments
 from gc_core.values.items import Item
 from gc_core.values.json_values import objects, read_json, strings
@@ -172,11 +172,11 @@ class MadeCall:
 
     def is_thought(self, result: Item) -> bool:
         """Return whether the call only took a thought, and its result says no more."""
-        return not self._words.isdisjoint(_THINKS) and _says_little(result)
+        return not words_of(self.name).isdisjoint(_THINKS) and _says_little(result)
 
     def is_plan(self, result: Item) -> bool:
         """Return whether the call wrote a plan, and its result says no more."""
-        return not self.reads and not self._words.isdisjoint(_PLANS) and _says_little(result)
+        return not self.reads and not words_of(self.name).isdisjoint(_PLANS) and _says_little(result)
 
     def ticked(self) -> Iterator[bytes]:
         """Yield a digest of each entry of a plan that is marked as done."""
@@ -188,10 +188,6 @@ class MadeCall:
         known = {*_SPOKEN.findall(self.arguments)}
         said = [word for word in _SPOKEN.findall(result.text) if word not in known and not word.isdecimal()]
         return digest(self.name, "remainder", *said)
-
-    @property
-    def _words(self) -> frozenset[str]:
-        return frozenset(word.lower() for word in NAME_WORD.findall(self.name))
 
 
 def text_key(text: str) -> bytes:

@@ -7,9 +7,10 @@ import attrs
 import pytest
 
 from gc_core import GCPolicy, ItemKind
+from gc_core.relevance.circles import LAP
 from gc_core.relevance.only_reads import only_reads
 from gc_core.relevance.polls import SMALL
-from gc_core.relevance.reread_guard import LAP, RereadGuard
+from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.relevance.tool_calls import ToolCall
 from gc_core.values.items import Item
 

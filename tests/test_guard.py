@@ -16,8 +16,10 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
+from gc_core.relevance.circles import FURTHER, LAP, NOTICED_AT, POLLED
 from gc_core.relevance.polls import PAUSE, SLOW, asks_for_state
-from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, POLLED, PROVISIONAL, RereadGuard
+from gc_core.relevance.provisional import PROVISIONAL
+from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import framed_result
 from gc_core.values.items import Item, ItemKind

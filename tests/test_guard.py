@@ -476,6 +476,20 @@ def test_the_time_that_the_model_takes_makes_no_poll():
     assert [event.times for event in noticed(events)] == [NOTICED_AT]
 
 
+def test_the_time_that_the_model_takes_for_a_reply_without_a_call_is_no_pause():
+    events = []
+    with collected(events, reread_guard="warn") as session:
+        clock = core_of(session).rereads.guard._time.clock = Clock()
+        for place in range(8):
+            session.pre_send()
+            clock.now += PAUSE
+            session.post_turn(answer(f"I still look into it, {place}."))
+            session.pre_send()
+            session.post_turn(call((f"m{place}", "recall", {"reference": "i5"})))
+            session.append(result(f"m{place}", "same"))
+    assert [event.times for event in noticed(events)] == [NOTICED_AT]
+
+
 def test_a_user_who_says_the_same_again_is_not_a_circle():
     events = []
     with collected(events) as session:

@@ -17,6 +17,9 @@ from gc_core.relevance.tool_calls import CallKind, ToolCall, texts_in, words_of
 from gc_core.values.json_values import read_object
 from gc_core.values.patterns import regex
 
+STATEMENTS: Final = frozenset({"sql", "query", "q", "statement"})
+"""Arguments that may contain an SQL statement."""
+
 _READ: Final = frozenset(
     {"read", "get", "list", "fetch", "search", "find", "show", "view", "open", "query", "lookup", "look", "load"}
     | {"describe", "grep", "glob", "cat", "ls", "diff", "log", "logs", "blame", "retrieve", "browse", "inspect"}
@@ -28,7 +31,6 @@ _ACT: Final = frozenset(
     | {"save", "next", "previous", "scroll", "run", "execute", "install", "undo"}
 )
 _RUNS: Final = frozenset({"run", "execute"})
-_STATEMENTS: Final = frozenset({"sql", "query", "q", "statement"})
 _STATEMENT = regex(r"\s{0,99}(?:select|with|show|describe|explain|pragma)\b", re.IGNORECASE)
 _CHANGES_ROWS = regex(r"\b(?:insert|update|delete|drop|alter|create|truncate|merge|into)\s", re.IGNORECASE)
 _LOOKS = regex(
@@ -52,7 +54,7 @@ def only_reads(call: ToolCall, arguments: str) -> bool:
     if call.kind is CallKind.READ:
         return True
     words = words_of(call.name)
-    statements = list(_arguments(arguments, _STATEMENTS.__contains__))
+    statements = list(_arguments(arguments, STATEMENTS.__contains__))
     if statements and words.isdisjoint(_ACT - _RUNS) and all(map(_is_reading_statement, statements)):
         return True
     return words.isdisjoint(_ACT) and (call.kind is CallKind.SEARCH or not words.isdisjoint(_READ))

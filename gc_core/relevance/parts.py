@@ -13,6 +13,7 @@ import posixpath
 import re
 import zlib
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import attrs
@@ -22,16 +23,17 @@ from gc_core.relevance.tool_calls import PARTIAL, ToolCall
 from gc_core.relevance.volatile_text import without_moments
 from gc_core.values.patterns import regex
 
-ALIKE: Final = 0.8
-"""
-Share of the lines of two texts that both have, from which a part of a file was read before: nine tenths of each.
-"""
+COVERED: Final = 0.8
+"""Share of the lines of a part that were read before, from which it brings nothing new."""
 
 MOST_PARTS: Final = 200
-"""The most parts of files whose lines are remembered, the latest read."""
+"""The most files, and parts of files, that are remembered, the latest read."""
 
-MOST_LINES: Final = 100
-"""Lines of such a part that are compared, chosen by their content; some 40 bytes each."""
+MOST_LINES: Final = 500
+"""Lines of one part that are remembered, chosen by their content; of a larger one many lines count as new."""
+
+MOST_LINES_IN_ALL: Final = 20_000
+"""Lines that are remembered, those of the files read latest; some 150 bytes each."""
 
 _NUMBERED = regex(r"^[ \t]{0,9}L?(\d{1,7})(?:\t|→|[|:]| {1,3}\|)", re.MULTILINE)
 _HEAD_LINES = 3
@@ -82,46 +84,63 @@ def text_key(text: str) -> bytes:
 
 
 @attrs.frozen
-class _Part:
-    """A part of a file: the text that it is a version of, and lines of it."""
+class Part:
+    """
+    A part of a file.
 
-    root: bytes
-    target: Target
-    lines: frozenset[int]
+    Attributes:
+        key: The key of its text.
+        covers: For each of its lines the key of the part that brought the line last, if it brings hardly a new one.
+
+    """
+
+    key: bytes
+    covers: tuple[bytes, ...] = ()
 
 
 class Parts:
     """
-    Knows parts of files by their lines, so that a range that begins a few lines later is the same text.
+    Knows parts of files by their lines: a range brings nothing new if its lines were read before, in whatever ranges.
 
     The same call with another result is a file that changed; only another call can be another range of the same.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, _Part] = OrderedDict()
+        self._targets: OrderedDict[bytes, Target] = OrderedDict()
+        self._lines: OrderedDict[Target, OrderedDict[int, bytes]] = OrderedDict()
 
-    def root(self, key: bytes, target: Target, text: str, *, is_other_call: bool) -> bytes:
-        """
-        Return the key of the first text of which a text is a version; its own, if it is none. Files that read alike, as
-        licences do, are not the same.
-        """
-        known = self._known.get(key)
-        if known is not None and known.target.is_other_file(target):
+    def read(self, key: bytes, target: Target, text: str, *, is_other_call: bool) -> Part:
+        """Return the part that was read. Files that read alike, as licences do, are not the same."""
+        if self._targets.get(key, target).is_other_file(target):
             key = digest(key, target.file)
-            known = self._known.get(key)
-        if known is not None:
-            self._known.move_to_end(key)
-            return known.root
+        self._targets[key] = target
+        self._targets.move_to_end(key)
+        if len(self._targets) > MOST_PARTS:
+            self._targets.popitem(last=False)
         lines = _lines_of(text)
-        alike = self._alike(target, lines) if is_other_call else None
-        self._known[key] = _Part(key if alike is None else alike.root, target, lines)
-        if len(self._known) > MOST_PARTS:
-            self._known.popitem(last=False)
-        return self._known[key].root
+        known = tuple(self._known(target, lines))
+        self._remember(key, target, lines)
+        return Part(key, known if is_other_call and len(known) >= COVERED * len(lines) else ())
 
-    def _alike(self, target: Target, lines: frozenset[int]) -> _Part | None:
-        its = (part for part in reversed(self._known.values()) if part.target.is_same(target))
-        return next((part for part in its if _share(part.lines, lines) >= ALIKE), None)
+    def _known(self, target: Target, lines: Iterable[int]) -> Iterator[bytes]:
+        """Yield the keys of the parts that brought lines last, as far as any did."""
+        its = [brought for other, brought in self._lines.items() if other.is_same(target)]
+        for line in lines:
+            yield from itertools.islice((brought[line] for brought in reversed(its) if line in brought), 1)
+
+    def _remember(self, key: bytes, target: Target, lines: Iterable[int]) -> None:
+        its = self._lines.setdefault(target, OrderedDict())
+        self._lines.move_to_end(target)
+        for line in lines:
+            its[line] = key
+            its.move_to_end(line)
+        if len(self._lines) > MOST_PARTS:
+            self._lines.popitem(last=False)
+        for _ in range(sum(map(len, self._lines.values())) - MOST_LINES_IN_ALL):
+            oldest = next(iter(self._lines.values()))
+            oldest.popitem(last=False)
+            if not oldest:
+                self._lines.popitem(last=False)
 
 
 def digest(*pieces: str | bytes) -> bytes:
@@ -145,12 +164,10 @@ def _unnumbered(text: str) -> str:
 
 
 def _lines_of(text: str) -> frozenset[int]:
-    """Return digests of a text's lines, the same ones of the same lines wherever they stand."""
-    found = {zlib.crc32(line.strip().encode("utf-8", "replace")) for line in _unnumbered(text).split("\n")}
-    return frozenset(sorted(found)[:MOST_LINES])
-
-
-def _share(one: frozenset[int], other: frozenset[int]) -> float:
-    """Return the share of lines that both have, by the smallest digests of all."""
-    all_lines = sorted(one | other)[:MOST_LINES]
-    return sum(line in one and line in other for line in all_lines) / len(all_lines)
+    """
+    Return digests of a text's lines, the same ones of the same lines wherever they stand: each with the next one, as a
+    line alone may occur in many places.
+    """
+    lines = [line.strip().encode("utf-8", "replace") for line in _unnumbered(text).split("\n")]
+    pairs = itertools.pairwise(lines) if len(lines) > 1 else [(lines[0], b"")]
+    return frozenset(sorted({zlib.crc32(b"\n".join(pair)) for pair in pairs})[:MOST_LINES])

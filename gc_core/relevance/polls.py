@@ -89,6 +89,13 @@ class Waiting:
             self._pass(seconds, waits=waits, of_host=True)
         self._replied = False
 
+    def spoke(self) -> None:
+        """The model has answered without a call; what passed before was its own time."""
+        seconds = self._elapsed()
+        if self._replied:
+            self._pass(seconds, waits=False, of_host=True)
+        self._replied = False
+
     def answered(self, *, waits: bool) -> None:
         """A tool that ``waits`` or not has answered."""
         self._pass(self._elapsed(), waits=waits, of_host=False)

@@ -11,8 +11,8 @@ small result, or a call for a state, every two seconds, and a tool that takes mo
 (``gc_core.relevance.polls``). And a loop concerns collected content: a call whose result is still whole in the window
 repeats for other reasons.
 
-What comes back decides (``gc_core.relevance.known_results``): a large text that was read before is the same text, whatever
-words asked for it, and a thought or an error is no news. A small result belongs to its call.
+What comes back decides (``gc_core.relevance.known_results``): a large text that was read before is the same text,
+whatever words asked for it, and a thought or an error is no news. A small result belongs to its call.
 
 It reads only what is new, O(new) per turn, is deterministic, and calls nothing. Its state is in memory: a session that
 is opened again starts over.
@@ -24,10 +24,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+import attrs
+
 from gc_core.relevance.circle_notices import ASKED, REPEATED, Notice
 from gc_core.relevance.circles import FURTHER, POLLED, Circle, Now
-from gc_core.relevance.known_results import KnownResults
-from gc_core.relevance.parts import digest
+from gc_core.relevance.known_results import KnownResults, Recognised
+from gc_core.relevance.parts import COVERED, digest
 from gc_core.relevance.polls import BRIEF, Waiting
 from gc_core.relevance.reread_phrases import asks_to_reread
 from gc_core.relevance.rounds import MadeCall
@@ -133,6 +135,8 @@ class RereadGuard:
         answered = [self._calls[item.call] for item in items if item.call in self._calls]
         if answered:
             self._time.answered(waits=any(one.waits for one in answered))
+        elif any(item.kind is ItemKind.ASSISTANT_TEXT for item in items) and not made:
+            self._time.spoke()
         elif not made:
             self._time.went_on()
 
@@ -159,8 +163,8 @@ class RereadGuard:
             if self._known.is_new(digest(unframed(item)), item):
                 self._circles.clear()
             return
-        key, first = self._known.recognised(made, item)
-        known = first != item.id
+        came = self._known.recognised(made, item)
+        known = came.first != item.id
         if not known:
             if self._known.brings_nothing(made, item):
                 self._pass_by(item)
@@ -169,14 +173,28 @@ class RereadGuard:
         elif not collected:
             return
         is_cheap = made.is_cheap(item)
-        if key not in self._circles:
-            self._circles[key] = Circle(REPEATED, "", FURTHER if made.looks_back else POLLED, is_cheap=is_cheap)
-        circle, now = self._circles[key], self._now((item.turn, item.step))
-        circle.what, circle.first = made.shown, "" if made.looks_back else first
+        circle, now = self._circle_of(came), self._now((item.turn, item.step))
+        if circle is None:
+            circle = Circle(REPEATED, "", FURTHER if made.looks_back else POLLED, is_cheap=is_cheap)
+        self._circles[came.key] = circle
+        circle.what, circle.first = made.shown, "" if made.looks_back else came.first
         circle.again(item, now, known=known)
         self._is_idle = False
         if known and not (is_cheap and self._is_slow):
             self._circles.setdefault(_LAP, Circle(REPEATED, "", POLLED)).again(item, now)
+
+    def _circle_of(self, came: Recognised) -> Circle | None:
+        """
+        Return the circle of what came, or None. Lines that came in other parts came as often as most of them did: the
+        circle of such a part goes on in a copy.
+        """
+        own = self._circles.get(came.key)
+        parts = [self._circles.get(key) for key in came.covers]
+        parts.sort(key=lambda part: part.times if part else 0)
+        least = parts[int(len(parts) * (1 - COVERED))] if parts else None
+        if least is None or (own is not None and own.times >= least.times):
+            return own
+        return attrs.evolve(least)
 
     @property
     def _is_slow(self) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from gc_core.relevance.call_results import failure_in
-from gc_core.relevance.only_reads import only_reads
+from gc_core.relevance.only_reads import STATEMENTS, only_reads
 from gc_core.relevance.parts import Target, digest
 from gc_core.relevance.polls import SMALL, asks_for_state, tells_state, waits
 from gc_core.relevance.tool_calls import PARTIAL, CallKind, ToolCall, command_in, words_of
@@ -27,6 +27,7 @@ _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _DESCRIBES = frozenset({"description", "explanation", "reason", "rationale", "intent", "justification", "thought"})
 _THINKS = frozenset({"think", "thinking", "thought", "thoughts", "sequentialthinking", "reflect", "reflection"})
 _PLANS = frozenset({"todo", "todos", "plan", "planner", "checklist"})
+_TELLS = frozenset({"message", "notify", "tell", "inform"})
 _DONE = frozenset({"done", "completed", "complete", "finished", "closed", "checked"})
 _WORD = regex(r"[\w.-]+")
 _PROGRAM = regex(r"(?:^|[|;&\n])[ \t]{0,9}[\w.-]{1,99}")
@@ -59,7 +60,8 @@ class MadeCall:
         changes: It changes files.
         reads: It surely changes nothing.
         target: What it reads, or reads a part of.
-        things: Digests of words by which it may name what it asks for; none of a search, whose words are ways to ask.
+        things: Digests of the words by which it may name what it asks for, in order; none of a search, whose words are
+            ways to ask.
 
     """
 
@@ -73,7 +75,7 @@ class MadeCall:
     changes: bool
     reads: bool
     target: Target
-    things: frozenset[bytes]
+    things: tuple[bytes, ...]
 
     @classmethod
     def of(cls, item: Item) -> MadeCall:
@@ -92,7 +94,7 @@ class MadeCall:
             changes=call.changes,
             reads=reads,
             target=Target.of(call, item.text, read) if reads else Target(),
-            things=frozenset(digest("thing", word) for word in _things(call, read)),
+            things=tuple(digest("thing", word) for word in _things(call, item.text, reads=reads)),
         )
 
     def is_cheap(self, result: Item) -> bool:
@@ -102,8 +104,13 @@ class MadeCall:
         )
 
     def brings_text(self, result: Item) -> bool:
-        """Return whether what came is a text that was read: larger than a state, and no error."""
-        return self.reads and result.original_tokens > SMALL and not self.failed(result)
+        """
+        Return whether what came is a text that may be known, and no error: larger than a state, or a part of a file.
+        What a call of unknown effect brings is one as well, as the output of code that prints a file.
+        """
+        if self.reads:
+            return (result.original_tokens > SMALL or bool(self.target.file)) and not self.failed(result)
+        return result.original_tokens > SMALL and not (self.changes or self.asks or result.is_error)
 
     def failed(self, result: Item) -> bool:
         """Return whether a result is no more than an error; an attempt to do something has to have failed to begin."""
@@ -120,6 +127,12 @@ class MadeCall:
     def is_plan(self, result: Item) -> bool:
         """Return whether the call wrote a plan, and its result says no more."""
         return not self.reads and not words_of(self.name).isdisjoint(_PLANS) and _says_little(result)
+
+    def is_talk(self, result: Item) -> bool:
+        """Return whether the call only told the user something; with an address it may be one of many users."""
+        words, read = words_of(self.name), _read(self.arguments)
+        is_told = "user" in words and not words.isdisjoint(_TELLS) and isinstance(read, dict) and len(read) == 1
+        return is_told and _says_little(result)
 
     def ticked(self) -> Iterator[bytes]:
         """Yield a digest of each entry of a plan that is marked as done."""
@@ -151,20 +164,29 @@ def _plain(read: Any) -> Any:
     return read
 
 
-def _things(call: ToolCall, read: Any) -> Iterator[str]:
-    """Yield words that may name a thing: no range or option, and of a command no program and no number."""
-    if call.kind is CallKind.SEARCH or not isinstance(read, dict):
+def _things(call: ToolCall, arguments: str, *, reads: bool) -> Iterator[str]:
+    """Yield words that may name a thing: of a call that reads no range, option or program, of another no option."""
+    read = _read(arguments)
+    if call.changes or (reads and (call.kind is CallKind.SEARCH or not isinstance(read, dict))):
         return
-    is_command = bool(command_in(read))
-    address = read.get("url")  # of a page the address says all; without the place on it
-    meant = {"url": address.partition("#")[0]} if isinstance(address, str) else read
-    for key, value in meant.items():
-        if key in PARTIAL | _DESCRIBES:
-            continue
-        text = value if isinstance(value, str) else json.dumps(value)
+    is_command = reads and bool(command_in(read))
+    for text in _naming_texts(read, reads=reads) if isinstance(read, dict) else (arguments,):
         for word in _WORD.findall(_PROGRAM.sub(" ", text) if is_command else text):
             if not (word.startswith("-") or word in _SCHEMES or (is_command and word.isdecimal())):
                 yield word.strip(".-").lower()
+
+
+def _naming_texts(read: dict[str, Any], *, reads: bool) -> Iterator[str]:
+    """
+    Yield the values that may name a thing; of a page the address says all, without the place on it; of a
+    qualified name of SQL each part is one.
+    """
+    address = read.get("url") if reads else None
+    meant = {"url": address.partition("#")[0]} if isinstance(address, str) else _plain(read)
+    for key, value in meant.items():
+        if not (reads and key in PARTIAL | _DESCRIBES):
+            text = value if isinstance(value, str) else json.dumps(value)
+            yield text.replace(".", " ") if key in STATEMENTS else text
 
 
 def _says_little(result: Item) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from gc_core import GCPolicy, ItemKind
 from gc_core.relevance.circles import LAP
 from gc_core.relevance.only_reads import only_reads
+from gc_core.relevance.parts import MOST_LINES, MOST_LINES_IN_ALL, Parts, Target
 from gc_core.relevance.polls import SMALL
 from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.relevance.tool_calls import ToolCall
@@ -109,6 +110,10 @@ READ = tool("read_file", path="src/{0}.py")
         [shell("git show HEAD~{0}"), shell("git --no-pager show HEAD~{0}"), shell("git show HEAD~{0} | cat")],
         [shell("kubectl get pods -n {0}"), shell("kubectl -n {0} get pods")],
         [shell("tail -n 120 {0}.log"), shell("tail -120 {0}.log"), shell("cat {0}.log | tail -n 120")],
+        [
+            tool("open_document", document=path)
+            for path in ("src/{0}.c", "./src/{0}.c", "/repo/src/{0}.c", "src/../src/{0}.c")
+        ],
         [tool("read_file", path=path) for path in ("src/{0}.c", "./src/{0}.c", "/repo/src/../src/{0}.c", "{0}.c")],
         [
             shell("cat src/{0}.py"),
@@ -261,6 +266,17 @@ def test_a_file_whose_lines_recur_is_new_in_each_of_its_parts():
         lines_of_it = random.Random(at).sample(states, 100)  # noqa: S311 - the same for a seed
         parts.append(("read_file", {"path": "a.txt", "offset": at, "limit": 100}, "\n".join(lines_of_it)))
     assert first_notice(parts) is None
+
+
+@pytest.mark.parametrize(("others", "is_known"), [(1, True), (MOST_LINES_IN_ALL // MOST_LINES + 1, False)])
+def test_lines_of_the_files_read_longest_ago_are_forgotten(others, is_known):
+    parts = Parts()
+    parts.read(b"a", Target(file="a.py"), text("a", 0, 100), is_other_call=True)
+    for place in range(others):
+        other = text(f"b{place}", 0, MOST_LINES + 1)
+        parts.read(str(place).encode(), Target(file=f"b{place}.py"), other, is_other_call=True)
+    part = parts.read(b"c", Target(file="a.py"), text("a", 5, 90), is_other_call=True)
+    assert bool(part.covers) is is_known
 
 
 def test_pieces_of_a_file_that_was_read_whole_are_no_circle():

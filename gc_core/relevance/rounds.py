@@ -172,8 +172,9 @@ def _things(call: ToolCall, arguments: str, *, reads: bool) -> Iterator[str]:
     is_command = reads and bool(command_in(read))
     for text in _naming_texts(read, reads=reads) if isinstance(read, dict) else (arguments,):
         for word in _WORD.findall(_PROGRAM.sub(" ", text) if is_command else text):
-            if not (word.startswith("-") or word in _SCHEMES or (is_command and word.isdecimal())):
-                yield word.strip(".-").lower()
+            name = word.strip(".-").lower()  # of "." and ".." nothing is left
+            if name and not (word.startswith("-") or word in _SCHEMES or (is_command and word.isdecimal())):
+                yield name
 
 
 def _naming_texts(read: dict[str, Any], *, reads: bool) -> Iterator[str]:

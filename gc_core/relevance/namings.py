@@ -43,8 +43,10 @@ class Namings:
     def names_other(self, made: MadeCall, key: bytes) -> bool:
         """Return whether a call names another thing than the calls before for which the same text came; remember it."""
         new = frozenset(made.things).difference(self._only)
-        is_other = self._has_form(made, new) if made.reads else self._is_like_one(made, key)
-        is_other = (bool(new) or not made.reads) and (is_other or not self._names(made, key))
+        if made.reads:
+            is_other = bool(new) and (self._has_form(made, new) or not self._names(made, key))
+        else:
+            is_other = self._is_like_one(made, key) or not self._names(made, key)
         self._remember(made, key)
         return is_other
 
@@ -58,8 +60,6 @@ class Namings:
 
     def _has_form(self, made: MadeCall, new: frozenset[bytes]) -> bool:
         """Return whether a call was made before with other new words in the same places, and remember it."""
-        if not new:
-            return False
         pairs = itertools.pairwise((b"", *made.things))
         places = [word for before, word in pairs if not (word in new and before in new)]  # several may name one thing
         form = digest(made.name, *(_NEW if word in new else word for word in places))

@@ -1,4 +1,4 @@
-"""Circles: how often something recurred since anything new came, and when that is enough for a warning."""
+"""Circles: how often something recurred since anything new came, when that is enough for a warning, and its words."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Final
 
 import attrs
 
-from gc_core.relevance.circle_notices import ASKED, Notice
 from gc_core.relevance.polls import BRIEF
 from gc_core.values.items import Item
+
+ASKED, REPEATED = "asked", "repeated"
+"""The kinds of notices: words that ask for collected content, or a call that returns the same again."""
 
 NOTICED_AT: Final = 3
 """
@@ -35,6 +37,27 @@ POLLED: Final = 20
 The same for tools other than those that look back. A polling tool may have nothing but an unchanged answer for a while
 ("still running"): 20 more calls are minutes at the usual pauses, and still an end.
 """
+
+
+@attrs.frozen(kw_only=True)
+class Notice:
+    """
+    A repetition that the guard noticed.
+
+    Attributes:
+        kind: ``"asked"`` or ``"repeated"``.
+        what: The words that asked, or the call that repeats.
+        times: The number of repetitions, with nothing new in between.
+        item: The newest item that contains it; "" for a part of the system text, and for a block that waits.
+        goes_on: It continued after the warning.
+
+    """
+
+    kind: str
+    what: str
+    times: int
+    item: str
+    goes_on: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -123,3 +146,25 @@ class Circle:
     def notice(self) -> Notice:
         """Return what to announce."""
         return Notice(kind=self.kind, what=self.what, times=self.times, item=self.item, goes_on=self.goes_on)
+
+
+def notice_text(notice: Notice, *, recalls: bool, cites: bool, reference: str) -> str:
+    """
+    Return the warning for the agent: to continue from what is in the window, and how to get an original back.
+
+    ``recalls``: it has the tool ``recall``; ``cites``: references name bytes of a log that it knows of; ``reference``:
+        something that was left out, or "".
+    """
+    if notice.kind == ASKED:
+        seen = "The older part of this conversation is no longer in the window as it was."
+    else:
+        seen = f"{notice.what} has given the same result {notice.times} times, with nothing new between."
+    example = reference or "i42"
+    if recalls:
+        back = f'What is needed word for word comes back once, by its id: recall with reference="{example}".'
+    elif cites:
+        back = "What is needed word for word stands in the log, at the bytes that these lines name."
+    else:
+        back = "What is needed and not told there can be asked of the user."
+    rest = "Summaries and lines that open with [gc: stand for what was left out. Continue from them, with a new step."
+    return f"{seen} {rest} {back}"

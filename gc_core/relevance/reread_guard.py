@@ -26,8 +26,7 @@ from typing import Final
 
 import attrs
 
-from gc_core.relevance.circle_notices import ASKED, REPEATED, Notice
-from gc_core.relevance.circles import FURTHER, POLLED, Circle, Now
+from gc_core.relevance.circles import ASKED, FURTHER, POLLED, REPEATED, Circle, Notice, Now
 from gc_core.relevance.known_results import KnownResults, Recognised
 from gc_core.relevance.parts import COVERED, digest
 from gc_core.relevance.polls import BRIEF, Waiting

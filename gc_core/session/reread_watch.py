@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
-from gc_core.relevance.circle_notices import notice_text
+from gc_core.relevance.circles import notice_text
 from gc_core.relevance.needed_again import NeedWatch
 from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.session.runtime import Runtime

@@ -10,6 +10,7 @@ from tests.support.circles import CIRCLES, HONEST, circle, honest
 from tests.support.inside import core_of
 from tests.support.later_rounds import LATER_CIRCLES, LATER_HONEST, later_circle, later_honest
 from tests.support.more_circles import MORE_CIRCLES, MORE_HONEST, more_circle, more_honest
+from tests.support.repeats import calls_in, first_repeat
 from tests.support.unseen_rounds import UNSEEN_CIRCLES, unseen_circle, unseen_honest
 
 
@@ -105,7 +106,7 @@ def calls_until_noticed(seed):
     first = next((place for place, _ in told if place >= begins), None)
     if first is None or watch.left is None:
         return None
-    return sum(bool(each.message.get("tool_calls")) for each in rounds[watch.left : first])
+    return calls_in(rounds[watch.left : first])
 
 
 def assert_each_is_noticed_within_eight_calls(seeds):
@@ -119,28 +120,15 @@ def test_every_circle_is_noticed_within_eight_calls():
 
 def calls_until_another_is_noticed(rounds, begins, **more):
     """
-    The same of a larger, slower or disguised circle, with the number of its calls; it may be noticed before all that it
-    reads has left.
+    The same of a larger, slower or disguised circle, counted from its first call that returns what was returned before:
+    until then nobody can tell it from work. With the calls of its lap. It may be noticed before all that it reads has
+    left.
     """
     watch = Watch(rounds, begins)
     told, _ = played(rounds, guard="warn", begins=begins, look=watch, **more)
-    first = next((place for place, _ in told if place >= begins), len(rounds))
-    left = begins if watch.left is None else watch.left
-    made = [
-        (one["function"]["name"], one["function"]["arguments"]) for each in rounds[:begins] for one in calls_of(each)
-    ]
-    ring = len(
-        {*made} & {(one["function"]["name"], one["function"]["arguments"]) for one in all_calls(rounds[begins:])}
-    )
-    return sum(bool(calls_of(each)) for each in rounds[left:first]), ring
-
-
-def calls_of(each):
-    return each.message.get("tool_calls") or []
-
-
-def all_calls(rounds):
-    return [one for each in rounds for one in calls_of(each)]
+    noticed = next((place for place, _ in told if place >= begins), len(rounds))
+    repeat = first_repeat(rounds, begins)
+    return calls_in(rounds[max(repeat.place, watch.left or 0) : noticed]), repeat.lap
 
 
 def assert_each_is_noticed_within_eight_calls_or_in_its_second_lap(seeds):
@@ -148,8 +136,9 @@ def assert_each_is_noticed_within_eight_calls_or_in_its_second_lap(seeds):
     assert {seed: found for seed, found in counted.items() if is_late(*found)} == {}
 
 
-def is_late(calls, ring):
-    return calls > max(8, ring + 1)
+def is_late(calls, lap):
+    """More than eight calls, and past the begin of the second lap: to read each of many files once more is work."""
+    return calls > max(8, lap + 1)
 
 
 def test_so_is_one_that_is_slow_or_disguised_and_a_large_ring_in_its_second_lap():
@@ -204,11 +193,12 @@ def assert_no_unseen_is_ended_and_only_some_sorts_are_noticed(seeds, most):
     assert len(noticed) <= most
 
 
-def late_sorts_of(seeds):
-    """Sorts of unseen circles that were not noticed within eight calls or in their second lap."""
-    made = [unseen_circle(seed) for seed in seeds]
+def late_among(circles):
+    """Sorts of those circles that were not noticed within eight calls or in their second lap."""
     return {
-        name for name, rounds, begins in made if is_late(*calls_until_another_is_noticed(rounds, begins, thinks=True))
+        name
+        for name, rounds, begins in circles
+        if is_late(*calls_until_another_is_noticed(rounds, begins, thinks=True))
     }
 
 
@@ -227,15 +217,8 @@ def test_no_unseen_honest_session_is_ended_and_only_some_sorts_are_noticed():
     assert_no_unseen_is_ended_and_only_some_sorts_are_noticed(range(60), 5)
 
 
-LATE = {  # after ten calls: a word that no call had before may name another thing
-    "other_forms_of_a_time",
-    "other_spellings_of_a_path",
-    "other_spellings_of_an_address",
-}
-
-
-def test_the_sorts_of_unseen_circles_that_are_noticed_late_are_known():
-    assert late_sorts_of(range(UNSEEN_CIRCLES)) <= LATE
+def test_every_unseen_circle_is_noticed_within_eight_calls_or_in_its_second_lap():
+    assert late_among(map(unseen_circle, range(UNSEEN_CIRCLES))) == set()
 
 
 @pytest.mark.slow
@@ -247,32 +230,12 @@ def test_no_one_of_two_thousand_unseen_honest_sessions_is_ended_and_one_in_fifte
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 400, 100))
-def test_the_sorts_of_four_hundred_unseen_circles_that_are_noticed_late_are_known(start):
-    assert late_sorts_of(range(start, start + 100)) <= LATE
+def test_so_is_each_of_four_hundred_unseen_circles(start):
+    assert late_among(map(unseen_circle, range(start, start + 100))) == set()
 
 
-# A further set, counted twice, when the guard's misses on the one above had been mended: nothing was changed by it.
+# Held out until 2026-11-29, when 288 of 350 circles were noticed so; since then the guard's misses on it are mended.
 LATER_NOTICED_THOUGH_HONEST = {"runs_a_flaky_test_until_it_fails"}  # the user ordered it; the same but for the time
-LATER_AND_LATE = {  # noticed after 9 to 14 calls, some of them without any result of the circle
-    "asks_git_in_other_ways",
-    "drifts_in_its_order",
-    "fails_between",
-    "lists_between",
-    "plans_between",
-    "same_files_by_turns",
-    "same_many_files_by_turns",  # eight of them
-    "says_something_between",
-    "tells_the_user_between",
-    "thinks_between",
-    "widens_and_narrows_a_range",
-    "writes_paths_in_other_ways",
-}
-LATER_AND_HARDLY = {  # after 27 and more
-    "opens_files_in_python_in_other_ways",  # its effect is unknown
-    "reads_overlapping_ranges",
-    "sends_subagents_with_the_same_question",  # so is theirs
-    "writes_a_query_in_other_ways",  # other names within it
-}
 
 
 def assert_no_later_is_ended_and_one_sort_is_noticed(seeds):
@@ -283,22 +246,13 @@ def assert_no_later_is_ended_and_one_sort_is_noticed(seeds):
         assert not told or name in LATER_NOTICED_THOUGH_HONEST, (seed, name)
 
 
-def later_sorts_beyond(calls, seeds):
-    """Sorts of later circles that are noticed after more calls than these."""
-    made = [later_circle(seed) for seed in seeds]
-    return {
-        name for name, rounds, begins in made if calls_until_another_is_noticed(rounds, begins, thinks=True)[0] > calls
-    }
-
-
 def test_no_later_honest_session_is_ended_and_one_sort_is_noticed():
     assert_no_later_is_ended_and_one_sort_is_noticed(range(len(LATER_HONEST)))
 
 
-def test_the_sorts_of_later_circles_that_are_noticed_late_are_known():
+def test_every_later_circle_is_noticed_within_eight_calls_or_in_its_second_lap():
     """Every third sort, all of them in `make corpus`."""
-    assert later_sorts_beyond(8, range(0, len(LATER_CIRCLES), 3)) <= LATER_AND_LATE | LATER_AND_HARDLY
-    assert later_sorts_beyond(14, range(1, len(LATER_CIRCLES), 3)) <= LATER_AND_HARDLY
+    assert late_among(map(later_circle, range(0, len(LATER_CIRCLES), 3))) == set()
 
 
 @pytest.mark.slow
@@ -310,7 +264,6 @@ def test_no_one_of_720_later_honest_sessions_is_ended_and_one_sort_is_noticed(st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 350, 70))
-def test_the_sorts_of_350_later_circles_that_are_noticed_late_are_known(start):
-    """Of all 350, 223 are noticed within eight calls (105 by the guard before), and 310 within 14."""
-    assert later_sorts_beyond(8, range(start, start + 70)) <= LATER_AND_LATE | LATER_AND_HARDLY
-    assert later_sorts_beyond(14, range(start, start + 70)) <= LATER_AND_HARDLY
+def test_each_of_350_later_circles_is_noticed_within_eight_calls_or_in_its_second_lap(start):
+    """Of all 350, 310 within eight calls, and the others, whose laps have eight, with the ninth."""
+    assert late_among(map(later_circle, range(start, start + 70))) == set()

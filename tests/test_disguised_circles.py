@@ -2,14 +2,17 @@
 
 import itertools
 import json
+import random
 
 import attrs
 import pytest
 
 from gc_core import GCPolicy, ItemKind
+from gc_core.relevance.circles import LAP
 from gc_core.relevance.only_reads import only_reads
+from gc_core.relevance.parts import MOST_LINES, MOST_LINES_IN_ALL, Parts, Target
 from gc_core.relevance.polls import SMALL
-from gc_core.relevance.reread_guard import LAP, RereadGuard
+from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.relevance.tool_calls import ToolCall
 from gc_core.values.items import Item
 
@@ -36,7 +39,7 @@ def first_notice(steps, *, stay=2, tokens=SMALL + 1):
     """
     guard, kept = RereadGuard(), [""] * stay
     for place, (name, arguments, shown) in enumerate(steps):
-        size = tokens if "\n" in shown else 9
+        size = tokens(shown) if callable(tokens) else tokens if "\n" in shown else 9
         asked = Item(
             id=f"i{2 * place + 1}", kind=ItemKind.TOOL_CALL, source="conversation", policy=GCPolicy.EPHEMERAL,
             tokens=1, original_tokens=1, text=json.dumps(arguments), unit=place, turn=0, step=place, name=name,
@@ -72,6 +75,9 @@ def tool(name, shown=text, **arguments):
     )
 
 
+PLAN = ("read_file", {"path": "PLAN.md"}, text("plan"))
+REVIEWS = "Review {} for bugs", "Please look at the module {} and report", "Check {}: is it safe?"
+AUDITS = "ssh {} cat /etc/ntp.conf", "ssh -q admin@{} sudo cat /etc/ntp.conf", "kubectl exec {} -- cat /etc/ntp.conf"
 READ = tool("read_file", path="src/{0}.py")
 
 
@@ -84,10 +90,30 @@ READ = tool("read_file", path="src/{0}.py")
         [tool("fetch", url="https://{0}.example/a"), tool("fetch", url="http://{0}.example/a/#top")],
         [tool("run_sql", sql="SELECT * FROM {0}"), tool("run_sql", sql="select *\nfrom {0};")],
         [shell("rg -n -i {0} lib"), shell("rg -in {0} lib"), shell("rg -n --ignore-case {0} lib")],
+        [
+            tool("execute_sql", query="SELECT id, kind FROM {0} WHERE {0}_sum > 0"),
+            tool("execute_sql", query="select t.id, t.kind from {0} as t where t.{0}_sum > 0;"),
+            tool("execute_sql", query="SELECT id, kind FROM public.{0} WHERE NOT {0}_sum <= 0"),
+        ],
+        [
+            tool("python", code="print(open('data/{0}.csv').read())"),
+            tool("python", code="from pathlib import Path\nprint(Path('data/{0}.csv').read_text())"),
+            tool("python", code="import subprocess; print(subprocess.getoutput('cat data/{0}.csv'))"),
+        ],
+        [
+            tool("Task", prompt="Explore how {0} is handled and report", kind="Explore"),
+            tool("Task", prompt="Investigate the {0} flow thoroughly", kind="general-purpose"),
+            tool("Task", prompt="Locate and explain where {0} is done in here", kind="Explore"),
+        ],
+        [shell("git show {0}"), shell("git diff {0}~1 {0}"), shell("git log -p -1 {0}")],
         [shell("ls -la {0}"), shell("ls -l -a {0}/")],
         [shell("git show HEAD~{0}"), shell("git --no-pager show HEAD~{0}"), shell("git show HEAD~{0} | cat")],
         [shell("kubectl get pods -n {0}"), shell("kubectl -n {0} get pods")],
         [shell("tail -n 120 {0}.log"), shell("tail -120 {0}.log"), shell("cat {0}.log | tail -n 120")],
+        [
+            tool("open_document", document=path)
+            for path in ("src/{0}.c", "./src/{0}.c", "/repo/src/{0}.c", "src/../src/{0}.c")
+        ],
         [tool("read_file", path=path) for path in ("src/{0}.c", "./src/{0}.c", "/repo/src/../src/{0}.c", "{0}.c")],
         [
             shell("cat src/{0}.py"),
@@ -124,6 +150,7 @@ def test_a_text_that_comes_back_is_known_whatever_words_asked_for_it(ways):
         lambda place: ("bash", {"command": f"foo{place}"}, f"bash: foo{place}: command not found"),
         lambda place: ("http_get", {"url": f"/v{place}"}, f"404 Not Found: /v{place}"),
         lambda place: ("frobnicate", {"x": place}, "Unknown tool: frobnicate"),
+        lambda place: ("message_notify_user", {"text": f"I look at part {place}."}, "Message sent"),
     ],
 )
 def test_a_step_that_brings_nothing_hides_no_circle(between):
@@ -141,6 +168,7 @@ def test_a_step_that_brings_nothing_hides_no_circle(between):
         lambda place: ("deploy", {"port": place}, f"Error: port {place} is in use"),
         lambda place: ("grep", {"pattern": f"p{place}"}, "No matches found"),
         lambda place: ("move", {"to": place}, "ok"),
+        lambda place: ("message_user", {"user_id": place, "text": "Your parcel is here."}, "Message sent"),
         lambda place: (
             "TodoWrite",
             {"todos": [{"content": f"t{one}", "status": "completed"} for one in range(place + 1)]},
@@ -172,6 +200,12 @@ def test_a_small_result_belongs_to_its_call():
         lambda place: [("describe_host", {"host": f"web-{place}"}, text(f"profile {place % 3}"))],
         lambda place: [("get_schema", {"table": f"t{place}", "limit": place}, text(f"kind {place % 4}"))],
         lambda place: [("bash", {"command": f"kubectl get deploy shop-{place} -o yaml"}, text(f"{place % 3}"))],
+        lambda place: [PLAN, ("bash", {"command": f"./deploy.sh {place}"}, text("deployed"))],
+        lambda place: [PLAN, ("deploy", {"host": f"h{place}", "app": "a", "region": f"r{place % 3}"}, text("done"))],
+        lambda place: [PLAN, ("bash", {"command": f"tox -e py{place % 5} -- tests/{place // 5}"}, text("passed"))],
+        lambda place: [PLAN, ("Task", {"prompt": REVIEWS[place % 3].format(f"m{place}.py")}, text("no findings"))],
+        lambda place: [PLAN, ("bash", {"command": AUDITS[place % 3].format(f"web-{place}")}, text("ntp"))],
+        lambda place: [PLAN, ("python", {"code": f"figure = draw(df, width={place}); print(df)"}, text("df"))],
     ],
 )
 def test_things_that_read_alike_are_no_circle(each):
@@ -192,7 +226,60 @@ def test_a_text_that_still_stands_in_the_window_is_sought_by_no_other_call():
     assert first_notice(asked, stay=0) is not None
 
 
-def test_pieces_of_a_file_that_was_read_whole_are_new():
+def pieces(lines_each, most=900, name="a"):
+    """A file in pieces, one after the other."""
+    return [
+        (
+            "read_file",
+            {"path": f"{name}.py", "offset": at, "limit": lines_each},
+            text(name, at, min(lines_each, most - at)),
+        )
+        for at in range(0, most, lines_each)
+    ]
+
+
+def test_a_file_that_is_cut_elsewhere_in_each_lap_is_the_same():
+    laps = [step for lines_each in (180, 170, 200, 165, 190) for step in pieces(lines_each, 881)]
+    assert first_notice(laps[:11]) is None
+    place = first_notice(laps)
+    assert place is not None
+    assert place <= 11 + 6
+
+
+def test_a_file_that_is_read_once_more_in_other_pieces_is_no_circle():
+    assert first_notice([*pieces(180), *pieces(60)]) is None
+
+
+def test_the_short_rest_of_a_file_is_no_news():
+    small = {str(lines_each): pieces(lines_each, 604) for lines_each in (200, 150, 120, 100)}
+    sizes = (SMALL + 1, 40)
+    laps = [step for lap in small.values() for step in lap]
+    assert first_notice(laps, tokens=lambda shown: sizes[shown.count("\n") < 10]) is not None
+
+
+def test_a_file_whose_lines_recur_is_new_in_each_of_its_parts():
+    states = [
+        f"state {place * place % 31} of a pump is {('ok', 'late', 'gone')[place % 7 % 3]}" for place in range(4_000)
+    ]
+    parts = []
+    for at in range(0, 4_000, 100):
+        lines_of_it = random.Random(at).sample(states, 100)  # noqa: S311 - the same for a seed
+        parts.append(("read_file", {"path": "a.txt", "offset": at, "limit": 100}, "\n".join(lines_of_it)))
+    assert first_notice(parts) is None
+
+
+@pytest.mark.parametrize(("others", "is_known"), [(1, True), (MOST_LINES_IN_ALL // MOST_LINES + 1, False)])
+def test_lines_of_the_files_read_longest_ago_are_forgotten(others, is_known):
+    parts = Parts()
+    parts.read(b"a", Target(file="a.py"), text("a", 0, 100), is_other_call=True)
+    for place in range(others):
+        other = text(f"b{place}", 0, MOST_LINES + 1)
+        parts.read(str(place).encode(), Target(file=f"b{place}.py"), other, is_other_call=True)
+    part = parts.read(b"c", Target(file="a.py"), text("a", 5, 90), is_other_call=True)
+    assert bool(part.covers) is is_known
+
+
+def test_pieces_of_a_file_that_was_read_whole_are_no_circle():
     whole = [("read_file", {"path": "a.py"}, text("a", 0, 1_200))]
     pieces = [
         ("read_file", {"path": "a.py", "offset": at, "limit": 100}, text("a", at, 100)) for at in range(0, 900, 90)

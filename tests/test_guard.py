@@ -16,8 +16,10 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.providers import format_named
-from gc_core.relevance.polls import PAUSE, SLOW
-from gc_core.relevance.reread_guard import FURTHER, LAP, NOTICED_AT, POLLED, PROVISIONAL, RereadGuard
+from gc_core.relevance.circles import FURTHER, LAP, NOTICED_AT, POLLED
+from gc_core.relevance.polls import PAUSE, SLOW, asks_for_state
+from gc_core.relevance.provisional import PROVISIONAL
+from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.relevance.reread_phrases import FORBIDDEN, asks_to_reread
 from gc_core.values.framing import framed_result
 from gc_core.values.items import Item, ItemKind
@@ -474,6 +476,20 @@ def test_the_time_that_the_model_takes_makes_no_poll():
     assert [event.times for event in noticed(events)] == [NOTICED_AT]
 
 
+def test_the_time_that_the_model_takes_for_a_reply_without_a_call_is_no_pause():
+    events = []
+    with collected(events, reread_guard="warn") as session:
+        clock = core_of(session).rereads.guard._time.clock = Clock()
+        for place in range(8):
+            session.pre_send()
+            clock.now += PAUSE
+            session.post_turn(answer(f"I still look into it, {place}."))
+            session.pre_send()
+            session.post_turn(call((f"m{place}", "recall", {"reference": "i5"})))
+            session.append(result(f"m{place}", "same"))
+    assert [event.times for event in noticed(events)] == [NOTICED_AT]
+
+
 def test_a_user_who_says_the_same_again_is_not_a_circle():
     events = []
     with collected(events) as session:
@@ -614,3 +630,16 @@ def test_a_call_that_is_always_still_running_is_a_circle_and_its_late_news_is_pr
 
     assert seen(news=False) is not None
     assert seen(news=True) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "asks"),
+    [
+        ("mcp__status__search_docs", False),
+        ("mcp__watch__read_file", False),
+        ("mcp__ci__get_status", True),
+        ("waitForEvent", True),
+    ],
+)
+def test_the_name_of_a_server_does_not_say_what_its_tool_asks_for(name, asks):
+    assert asks_for_state(name, "{}") is asks

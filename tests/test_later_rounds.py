@@ -4,6 +4,7 @@ import pytest
 
 from gc_core import GCConfig, GCSession
 from tests.support.later_rounds import LATER_CIRCLES, LATER_HONEST, later_circle, later_honest
+from tests.support.repeats import lines_of
 
 pytestmark = pytest.mark.slow
 
@@ -26,12 +27,6 @@ def played(rounds):
             session.post_turn(each.message)
             collected = collected or (session.last_result is not None and bool(session.last_result.removals))
     return held, collected
-
-
-def lines_of(text):
-    """The lines that say something, without their numbers."""
-    found = {line.strip(" 0123456789\t") for line in text.split("\n")}
-    return {line for line in found if len(line) > 12}
 
 
 def asked(rounds, begins):

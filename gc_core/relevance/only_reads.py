@@ -13,9 +13,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from gc_core.relevance.shell import Effect, read_command
-from gc_core.relevance.tool_calls import NAME_WORD, CallKind, ToolCall, texts_in
+from gc_core.relevance.tool_calls import CallKind, ToolCall, texts_in, words_of
 from gc_core.values.json_values import read_object
 from gc_core.values.patterns import regex
+
+STATEMENTS: Final = frozenset({"sql", "query", "q", "statement"})
+"""Arguments that may contain an SQL statement."""
 
 _READ: Final = frozenset(
     {"read", "get", "list", "fetch", "search", "find", "show", "view", "open", "query", "lookup", "look", "load"}
@@ -28,7 +31,6 @@ _ACT: Final = frozenset(
     | {"save", "next", "previous", "scroll", "run", "execute", "install", "undo"}
 )
 _RUNS: Final = frozenset({"run", "execute"})
-_STATEMENTS: Final = frozenset({"sql", "query", "q", "statement"})
 _STATEMENT = regex(r"\s{0,99}(?:select|with|show|describe|explain|pragma)\b", re.IGNORECASE)
 _CHANGES_ROWS = regex(r"\b(?:insert|update|delete|drop|alter|create|truncate|merge|into)\s", re.IGNORECASE)
 _LOOKS = regex(
@@ -51,8 +53,8 @@ def only_reads(call: ToolCall, arguments: str) -> bool:
         return all(any(map(_is_reading_command, words)) for words in commands)
     if call.kind is CallKind.READ:
         return True
-    words = {word.lower() for word in NAME_WORD.findall(call.name.rpartition("__")[2] or call.name)}
-    statements = list(_arguments(arguments, _STATEMENTS.__contains__))
+    words = words_of(call.name)
+    statements = list(_arguments(arguments, STATEMENTS.__contains__))
     if statements and words.isdisjoint(_ACT - _RUNS) and all(map(_is_reading_statement, statements)):
         return True
     return words.isdisjoint(_ACT) and (call.kind is CallKind.SEARCH or not words.isdisjoint(_READ))

@@ -13,7 +13,7 @@ from typing import Final
 
 import attrs
 
-from gc_core.relevance.tool_calls import NAME_WORD
+from gc_core.relevance.tool_calls import words_of
 from gc_core.values.patterns import regex
 
 SMALL: Final = 500
@@ -89,6 +89,13 @@ class Waiting:
             self._pass(seconds, waits=waits, of_host=True)
         self._replied = False
 
+    def spoke(self) -> None:
+        """The model has answered without a call; what passed before was its own time."""
+        seconds = self._elapsed()
+        if self._replied:
+            self._pass(seconds, waits=False, of_host=True)
+        self._replied = False
+
     def answered(self, *, waits: bool) -> None:
         """A tool that ``waits`` or not has answered."""
         self._pass(self._elapsed(), waits=waits, of_host=False)
@@ -119,12 +126,12 @@ class Waiting:
 
 def waits(name: str, arguments: str) -> bool:
     """Return whether a call exists to let time pass."""
-    return not _WAITING.isdisjoint(_words(name)) or _WAITS.search(arguments[:_SEARCHED]) is not None
+    return not _WAITING.isdisjoint(words_of(name)) or _WAITS.search(arguments[:_SEARCHED]) is not None
 
 
 def asks_for_state(name: str, arguments: str) -> bool:
     """Return whether a call asks how something is, or lets time pass."""
-    if waits(name, arguments) or not _ASKING.isdisjoint(_words(name)):
+    if waits(name, arguments) or not _ASKING.isdisjoint(words_of(name)):
         return True
     return _ASKS.search(arguments[:_SEARCHED]) is not None
 
@@ -132,7 +139,3 @@ def asks_for_state(name: str, arguments: str) -> bool:
 def tells_state(text: str) -> bool:
     """Return whether a result begins with the state of something that goes on."""
     return _STATE.search(text[:_HEAD]) is not None
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in NAME_WORD.findall(name))

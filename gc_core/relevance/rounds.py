@@ -7,44 +7,28 @@ thought, a plan that ticks nothing off, and an error that says no more than the 
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import json
-import posixpath
 import re
-import zlib
-from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from gc_core.relevance.call_results import failure_in
-from gc_core.relevance.only_reads import file_read, only_reads
+from gc_core.relevance.only_reads import STATEMENTS, only_reads
+from gc_core.relevance.parts import Target, digest
 from gc_core.relevance.polls import SMALL, asks_for_state, tells_state, waits
-from gc_core.relevance.tool_calls import NAME_WORD, PARTIAL, CallKind, ToolCall, command_in
-from gc_core.relevance.volatile_text import without_moments
+from gc_core.relevance.tool_calls import PARTIAL, CallKind, ToolCall, command_in, words_of
 from gc_core.values.items import Item
 from gc_core.values.json_values import objects, read_json, strings
 from gc_core.values.patterns import regex
-
-ALIKE: Final = 0.8
-"""
-Share of the lines of two texts that both have, from which a part of a file was read before: nine tenths of each.
-"""
-
-MOST_PARTS: Final = 200
-"""The most parts of files whose lines are remembered, the latest read."""
-
-MOST_LINES: Final = 100
-"""Lines of such a part that are compared, chosen by their content; some 40 bytes each."""
 
 _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _DESCRIBES = frozenset({"description", "explanation", "reason", "rationale", "intent", "justification", "thought"})
 _THINKS = frozenset({"think", "thinking", "thought", "thoughts", "sequentialthinking", "reflect", "reflection"})
 _PLANS = frozenset({"todo", "todos", "plan", "planner", "checklist"})
+_TELLS = frozenset({"message", "notify", "tell", "inform"})
 _DONE = frozenset({"done", "completed", "complete", "finished", "closed", "checked"})
-_NUMBERED = regex(r"^[ \t]{0,9}L?(\d{1,7})(?:\t|→|[|:]| {1,3}\|)", re.MULTILINE)
 _WORD = regex(r"[\w.-]+")
 _PROGRAM = regex(r"(?:^|[|;&\n])[ \t]{0,9}[\w.-]{1,99}")
 _SCHEMES = frozenset({"http", "https"})
@@ -58,46 +42,6 @@ _NOT_THERE = regex(
 _STATUS = regex(r"\W{0,3}(?:HTTP\S{0,4} |status(?: code)?:? |error )?[45]\d\d[ :,-]{1,3}[A-Z]")
 _SHOWN = 120  # characters of a call in a notice
 _SHORT = 200  # characters of an error
-_HEAD_LINES = 3
-
-
-@attrs.frozen
-class Target:
-    """
-    What a call reads, or reads a part of.
-
-    Attributes:
-        file: The path of a file.
-        whole: The call without its range, where it names no file but a range; "" otherwise.
-
-    """
-
-    file: str = ""
-    whole: str = ""
-
-    @classmethod
-    def of(cls, call: ToolCall, arguments: str, read: Any) -> Target:
-        """Return the target of a call that reads."""
-        if file := file_read(call, arguments):
-            return cls(file=posixpath.normpath(file.replace("\\", "/")).lstrip("/"))
-        if not isinstance(read, dict) or PARTIAL.isdisjoint(read):
-            return cls()
-        rest = {key: value for key, value in read.items() if key not in PARTIAL}
-        return cls(whole=json.dumps([call.name, rest], sort_keys=True))
-
-    @property
-    def is_named(self) -> bool:
-        """Return whether the call names any."""
-        return bool(self.file or self.whole)
-
-    def is_same(self, other: Target) -> bool:
-        """Return whether both may be one thing: a shorter path is the end of the longer."""
-        one, two = self.file, other.file
-        return self == other or (bool(one and two) and (one.endswith(f"/{two}") or two.endswith(f"/{one}")))
-
-    def is_other_file(self, other: Target) -> bool:
-        """Return whether both are files, and not the same."""
-        return bool(self.file and other.file) and not self.is_same(other)
 
 
 @attrs.frozen(kw_only=True)
@@ -116,7 +60,8 @@ class MadeCall:
         changes: It changes files.
         reads: It surely changes nothing.
         target: What it reads, or reads a part of.
-        things: Digests of words by which it may name what it asks for; none of a search, whose words are ways to ask.
+        things: Digests of the words by which it may name what it asks for, in order; none of a search, whose words are
+            ways to ask.
 
     """
 
@@ -130,7 +75,7 @@ class MadeCall:
     changes: bool
     reads: bool
     target: Target
-    things: frozenset[bytes]
+    things: tuple[bytes, ...]
 
     @classmethod
     def of(cls, item: Item) -> MadeCall:
@@ -149,7 +94,7 @@ class MadeCall:
             changes=call.changes,
             reads=reads,
             target=Target.of(call, item.text, read) if reads else Target(),
-            things=frozenset(digest("thing", word) for word in _things(call, read)),
+            things=tuple(digest("thing", word) for word in _things(call, item.text, reads=reads)),
         )
 
     def is_cheap(self, result: Item) -> bool:
@@ -159,8 +104,13 @@ class MadeCall:
         )
 
     def brings_text(self, result: Item) -> bool:
-        """Return whether what came is a text that was read: larger than a state, and no error."""
-        return self.reads and result.original_tokens > SMALL and not self.failed(result)
+        """
+        Return whether what came is a text that may be known, and no error: larger than a state, or a part of a file.
+        What a call of unknown effect brings is one as well, as the output of code that prints a file.
+        """
+        if self.reads:
+            return (result.original_tokens > SMALL or bool(self.target.file)) and not self.failed(result)
+        return result.original_tokens > SMALL and not (self.changes or self.asks or result.is_error)
 
     def failed(self, result: Item) -> bool:
         """Return whether a result is no more than an error; an attempt to do something has to have failed to begin."""
@@ -172,11 +122,17 @@ class MadeCall:
 
     def is_thought(self, result: Item) -> bool:
         """Return whether the call only took a thought, and its result says no more."""
-        return not self._words.isdisjoint(_THINKS) and _says_little(result)
+        return not words_of(self.name).isdisjoint(_THINKS) and _says_little(result)
 
     def is_plan(self, result: Item) -> bool:
         """Return whether the call wrote a plan, and its result says no more."""
-        return not self.reads and not self._words.isdisjoint(_PLANS) and _says_little(result)
+        return not self.reads and not words_of(self.name).isdisjoint(_PLANS) and _says_little(result)
+
+    def is_talk(self, result: Item) -> bool:
+        """Return whether the call only told the user something; with an address it may be one of many users."""
+        words, read = words_of(self.name), _read(self.arguments)
+        is_told = "user" in words and not words.isdisjoint(_TELLS) and isinstance(read, dict) and len(read) == 1
+        return is_told and _says_little(result)
 
     def ticked(self) -> Iterator[bytes]:
         """Yield a digest of each entry of a plan that is marked as done."""
@@ -188,67 +144,6 @@ class MadeCall:
         known = {*_SPOKEN.findall(self.arguments)}
         said = [word for word in _SPOKEN.findall(result.text) if word not in known and not word.isdecimal()]
         return digest(self.name, "remainder", *said)
-
-    @property
-    def _words(self) -> frozenset[str]:
-        return frozenset(word.lower() for word in NAME_WORD.findall(self.name))
-
-
-def text_key(text: str) -> bytes:
-    """Return the digest of a text that was read, without numbers of lines and the moment at which it was made."""
-    return digest("text", without_moments(_unnumbered(text)).strip())
-
-
-@attrs.frozen
-class _Part:
-    """A part of a file: the text that it is a version of, and lines of it."""
-
-    root: bytes
-    target: Target
-    lines: frozenset[int]
-
-
-class Parts:
-    """
-    Knows parts of files by their lines, so that a range that begins a few lines later is the same text.
-
-    The same call with another result is a file that changed; only another call can be another range of the same.
-    """
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[bytes, _Part] = OrderedDict()
-
-    def root(self, key: bytes, target: Target, text: str, *, is_other_call: bool) -> bytes:
-        """
-        Return the key of the first text of which a text is a version; its own, if it is none. Files that read alike, as
-        licences do, are not the same.
-        """
-        known = self._known.get(key)
-        if known is not None and known.target.is_other_file(target):
-            key = digest(key, target.file)
-            known = self._known.get(key)
-        if known is not None:
-            self._known.move_to_end(key)
-            return known.root
-        lines = _lines_of(text)
-        alike = self._alike(target, lines) if is_other_call else None
-        self._known[key] = _Part(key if alike is None else alike.root, target, lines)
-        if len(self._known) > MOST_PARTS:
-            self._known.popitem(last=False)
-        return self._known[key].root
-
-    def _alike(self, target: Target, lines: frozenset[int]) -> _Part | None:
-        its = (part for part in reversed(self._known.values()) if part.target.is_same(target))
-        return next((part for part in its if _share(part.lines, lines) >= ALIKE), None)
-
-
-def digest(*pieces: str | bytes) -> bytes:
-    """Return a digest of texts, in order."""
-    made = hashlib.blake2b(digest_size=16)
-    for piece in pieces:
-        raw = piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogatepass")
-        made.update(len(raw).to_bytes(8, "big") + raw)
-    return made.digest()
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
@@ -269,44 +164,34 @@ def _plain(read: Any) -> Any:
     return read
 
 
-def _things(call: ToolCall, read: Any) -> Iterator[str]:
-    """Yield words that may name a thing: no range or option, and of a command no program and no number."""
-    if call.kind is CallKind.SEARCH or not isinstance(read, dict):
+def _things(call: ToolCall, arguments: str, *, reads: bool) -> Iterator[str]:
+    """Yield words that may name a thing: of a call that reads no range, option or program, of another no option."""
+    read = _read(arguments)
+    if call.changes or (reads and (call.kind is CallKind.SEARCH or not isinstance(read, dict))):
         return
-    is_command = bool(command_in(read))
-    address = read.get("url")  # of a page the address says all; without the place on it
-    meant = {"url": address.partition("#")[0]} if isinstance(address, str) else read
-    for key, value in meant.items():
-        if key in PARTIAL | _DESCRIBES:
-            continue
-        text = value if isinstance(value, str) else json.dumps(value)
+    is_command = reads and bool(command_in(read))
+    for text in _naming_texts(read, reads=reads) if isinstance(read, dict) else (arguments,):
         for word in _WORD.findall(_PROGRAM.sub(" ", text) if is_command else text):
-            if not (word.startswith("-") or word in _SCHEMES or (is_command and word.isdecimal())):
-                yield word.strip(".-").lower()
+            name = word.strip(".-").lower()  # of "." and ".." nothing is left
+            if name and not (word.startswith("-") or word in _SCHEMES or (is_command and word.isdecimal())):
+                yield name
+
+
+def _naming_texts(read: dict[str, Any], *, reads: bool) -> Iterator[str]:
+    """
+    Yield the values that may name a thing; of a page the address says all, without the place on it; of a
+    qualified name of SQL each part is one.
+    """
+    address = read.get("url") if reads else None
+    meant = {"url": address.partition("#")[0]} if isinstance(address, str) else _plain(read)
+    for key, value in meant.items():
+        if not (reads and key in PARTIAL | _DESCRIBES):
+            text = value if isinstance(value, str) else json.dumps(value)
+            yield text.replace(".", " ") if key in STATEMENTS else text
 
 
 def _says_little(result: Item) -> bool:
     return result.original_tokens <= SMALL and not result.is_error
-
-
-def _unnumbered(text: str) -> str:
-    """Return a text without the numbers that a tool put before its lines."""
-    numbers = [found and int(found[1]) for found in map(_NUMBERED.match, text.split("\n", _HEAD_LINES + 1))]
-    if any(one is not None and other == one + 1 for one, other in itertools.pairwise(numbers)):
-        return _NUMBERED.sub("", text)
-    return text
-
-
-def _lines_of(text: str) -> frozenset[int]:
-    """Return digests of a text's lines, the same ones of the same lines wherever they stand."""
-    found = {zlib.crc32(line.strip().encode("utf-8", "replace")) for line in _unnumbered(text).split("\n")}
-    return frozenset(sorted(found)[:MOST_LINES])
-
-
-def _share(one: frozenset[int], other: frozenset[int]) -> float:
-    """Return the share of lines that both have, by the smallest digests of all."""
-    all_lines = sorted(one | other)[:MOST_LINES]
-    return sum(line in one and line in other for line in all_lines) / len(all_lines)
 
 
 def _ticked(read: Any) -> Iterator[str]:

@@ -162,7 +162,12 @@ def arguments_of(item: Item) -> Mapping[str, Any] | None:
 def could_read_files(name: str, schema: Any) -> bool:
     """Return whether a tool could read a file of the host, by the words of its name and its arguments: a shell, too."""
     has_files = not _FILE_ARGUMENTS.isdisjoint(map(str, keys_and_values(schema)))
-    return _kind_by_name(_words_of(name), has_files=has_files) in {CallKind.READ, CallKind.EDIT, CallKind.RUN}
+    return _kind_by_name(words_of(name), has_files=has_files) in {CallKind.READ, CallKind.EDIT, CallKind.RUN}
+
+
+def words_of(name: str) -> frozenset[str]:
+    """Return the words of a tool's name in lower case, without those of the MCP server that it belongs to."""
+    return frozenset(word.lower() for word in NAME_WORD.findall(name.rpartition("__")[2] or name))
 
 
 def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -291,12 +296,8 @@ def _named_files(strings: list[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in named if "\n" not in value))
 
 
-def _words_of(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in NAME_WORD.findall(name.rpartition("__")[2] or name))
-
-
 def _did(name: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
-    words = _words_of(name)
+    words = words_of(name)
     command = command_in(arguments)
     if "editor" in words or "based" in words:
         return _of_editor(command, arguments, files)
@@ -326,7 +327,7 @@ def takes_command(call: ToolCall) -> bool:
 
 def updates(call: ToolCall) -> bool:
     """Return whether a call changes files, or by its name anything else that its arguments name, such as a ticket."""
-    return call.changes or (call.kind is CallKind.OTHER and not _words_of(call.name).isdisjoint(_UPDATE_WORDS))
+    return call.changes or (call.kind is CallKind.OTHER and not words_of(call.name).isdisjoint(_UPDATE_WORDS))
 
 
 def _shows_all(command: str) -> bool:
@@ -348,7 +349,7 @@ def _of_shell(command: str) -> _Did:
 
 def _of_editor(command: str, arguments: Mapping[str, Any], files: tuple[str, ...]) -> _Did:
     """Return what an editor did; its command says which of several actions."""
-    words = _words_of(command[:_ASKED_CHARS])
+    words = words_of(command[:_ASKED_CHARS])
     if not words.isdisjoint(VIEWS):
         return _Did(CallKind.READ, files, _lines(arguments))
     return _Did(CallKind.WRITE if not words.isdisjoint(_WRITE_WORDS) else CallKind.EDIT, files)
@@ -387,7 +388,7 @@ def _replaces(arguments: Mapping[str, Any]) -> bool:
 
 def _free_did(name: str, text: str) -> _Did:
     """Return what free text did: a shell's command, or an edit of unknown files."""
-    words = _words_of(name)
+    words = words_of(name)
     if not words.isdisjoint(_SHELL_WORDS):
         return _of_shell(text)
     return _of_tool(words, {}, ())

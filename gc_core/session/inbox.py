@@ -8,7 +8,7 @@ import attrs
 
 from gc_core.errors import GCError, MessageError, SourceError
 from gc_core.events import MessageRepaired, ProviderCompacted
-from gc_core.relevance.reread_guard import promised_by
+from gc_core.relevance.provisional import promised_by
 from gc_core.session.masking import Masking
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken

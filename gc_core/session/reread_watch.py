@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
+from gc_core.relevance.circles import notice_text
 from gc_core.relevance.needed_again import NeedWatch
-from gc_core.relevance.reread_guard import RereadGuard, notice_text
+from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken
 from gc_core.values.config import RAISE

@@ -306,7 +306,7 @@ def a_ticket_with_notes_to_the_user(talk):
 
 def in_many_wordings(random, path, text):
     """Ways in which models read one file."""
-    whole = f"/home/dev/project/{path}"
+    whole = f"/Users/dev/project/{path}"
     end = text.count("\n") + random.randrange(1, 90)
     return random.choice(
         [
@@ -315,7 +315,7 @@ def in_many_wordings(random, path, text):
             lambda: (bash(f"sed -n '1,{end}p' {path}"), text),
             lambda: (bash(f"head -n {end} ./{path}"), text),
             lambda: (bash(f"cat -n {path}"), numbered(text)),
-            lambda: (bash(f"cd /home/dev/project && cat {path}"), text),
+            lambda: (bash(f"cd /Users/dev/project && cat {path}"), text),
             lambda: (bash(f'python -c "print(open({path!r}).read())"'), text),
             lambda: (read(whole), numbered(text)),
             lambda: (read(whole, offset=1, limit=end), numbered(text)),
@@ -434,7 +434,7 @@ def a_failing_test_with_other_flags(talk):
                 f"pytest -x tests/test_{one}.py 2>&1 | tail -100",
                 f"python -m pytest tests/test_{one}.py -vv",
                 f"pytest tests/test_{one}.py --tb=long -p no:cacheprovider",
-                f"cd /home/dev/project && pytest -q -k {one}",
+                f"cd /Users/dev/project && pytest -q -k {one}",
                 f"make test ONLY=tests/test_{one}.py",
             ]
         )

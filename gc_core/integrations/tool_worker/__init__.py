@@ -17,7 +17,7 @@ from gc_core.integrations.tool_worker.calls import Outcome, Tool, ToolCall, call
 from gc_core.integrations.tool_worker.notes import Awaited, Notes, named
 from gc_core.integrations.tool_worker.streaming import StreamedCalls
 from gc_core.providers import format_named, provider_named
-from gc_core.relevance.reread_guard import PROVISIONAL
+from gc_core.relevance.provisional import PROVISIONAL
 from gc_core.session.async_session import AsyncGCSession
 from gc_core.values.loggers import logger
 from gc_core.values.protocols import AsyncSummarizer, Summarizer

@@ -1,0 +1,90 @@
+"""The results that came before: whether one comes again, and whether one that does not brings anything."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from typing import Final
+
+import attrs
+
+from gc_core.relevance.namings import Namings
+from gc_core.relevance.parts import Part, Parts, digest, text_key
+from gc_core.relevance.provisional import STILL_RUNS
+from gc_core.relevance.rounds import MadeCall
+from gc_core.relevance.volatile_text import without_moments
+from gc_core.values.items import Item
+
+MOST_SEEN: Final = 10_000
+"""The most calls with results, and texts, that are remembered, the latest used; some 16 bytes each."""
+
+
+@attrs.frozen
+class Recognised:
+    """
+    A result as far as it came before.
+
+    Attributes:
+        key: The key of what came.
+        first: The copy that was there before: the first that this call brought, or, if it is another call, the newest;
+            the item itself if there was none.
+        covers: For each line the key of what brought it last, where it consists of lines that came before.
+
+    """
+
+    key: bytes
+    first: str
+    covers: tuple[bytes, ...] = ()
+
+
+class KnownResults:
+    """Knows results by their keys, with the items that brought them; in memory only."""
+
+    def __init__(self) -> None:
+        self._seen: OrderedDict[bytes, str] = OrderedDict()
+        self._parts = Parts()
+        self._namings = Namings()
+
+    def is_new(self, key: bytes, item: Item) -> bool:
+        """Return whether a key was not there before, and remember the item that has it."""
+        if key in self._seen:
+            self._seen.move_to_end(key)
+            return False
+        self._seen[key] = item.id
+        if len(self._seen) > MOST_SEEN:
+            self._seen.popitem(last=False)
+        return True
+
+    def recognised(self, made: MadeCall, item: Item) -> Recognised:
+        """Return what came back as far as it came before."""
+        if not made.brings_text(item):
+            text = STILL_RUNS if item.text.endswith(STILL_RUNS) else without_moments(item.text)
+            key = digest(made.digest, text)
+            return Recognised(key, item.id if self.is_new(key, item) else self._seen[key])
+        part = Part(text_key(item.text))
+        if made.target.is_named:
+            is_other_call = self.is_new(made.digest, item)
+            part = self._parts.read(part.key, made.target, item.text, is_other_call=is_other_call)
+        pair, names_other = digest(made.digest, part.key), self._namings.names_other(made, part.key)
+        newest = self._newest(part, item)
+        self._seen[part.key] = item.id
+        if not self.is_new(pair, item):
+            return Recognised(part.key if made.reads else pair, self._seen[pair], part.covers)
+        if names_other and not made.target.file:
+            return Recognised(pair, item.id)  # it answers another thing, though it reads alike
+        return Recognised(part.key, newest, part.covers)
+
+    def _newest(self, part: Part, item: Item) -> str:
+        """Return the newest item that brought the text, or most lines of it; the item itself if there was none."""
+        if not self.is_new(part.key, item):
+            return self._seen[part.key]
+        return next((self._seen[key] for key, _ in Counter(part.covers).most_common(1) if key in self._seen), item.id)
+
+    def brings_nothing(self, made: MadeCall, item: Item) -> bool:
+        """Return whether a call and its result, neither seen before, are no progress all the same."""
+        failed = made.failed(item)
+        if made.is_thought(item) or (failed and made.reads):
+            return True
+        if not (failed or made.is_plan(item) or made.is_talk(item)):
+            return False
+        ticked = [self.is_new(entry, item) for entry in made.ticked()]
+        return not self.is_new(made.remainder(item), item) and not any(ticked)

@@ -80,6 +80,18 @@ def test_a_reply_to_a_question_is_no_repeated_request():
         assert texts(session).count("Yes, do that.") == 2
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_reply_whose_question_has_left_is_no_repeated_request(strategy):
+    with small(3_000, strategy=strategy) as session:
+        look(session, 0, "May I restart hosts?", report="Shall I restart web-7?")
+        look(session, 1, "yes", report=f"I do, as long as it is up. {'All of it is up. ' * 9}Shall I page somebody too?")
+        look(session, 2, "yes")
+        for turn in range(3, 90):
+            look(session, turn, f"And host {turn}?")
+        assert "Shall I restart web-7?" not in texts(session)
+        assert texts(session).count("yes") == 2
+
+
 def test_the_lines_of_a_monitor_are_the_same_after_a_restart(tmp_path):
     config = GCConfig(strategy="gc_progressive", context_limit=6_000, output_reservation=500)
     with GCSession(config, directory=tmp_path / "s") as session:

@@ -84,7 +84,9 @@ def test_a_reply_to_a_question_is_no_repeated_request():
 def test_a_reply_whose_question_has_left_is_no_repeated_request(strategy):
     with small(3_000, strategy=strategy) as session:
         look(session, 0, "May I restart hosts?", report="Shall I restart web-7?")
-        look(session, 1, "yes", report=f"I do, as long as it is up. {'All of it is up. ' * 9}Shall I page somebody too?")
+        look(
+            session, 1, "yes", report=f"I do, as long as it is up. {'All of it is up. ' * 9}Shall I page somebody too?"
+        )
         look(session, 2, "yes")
         for turn in range(3, 90):
             look(session, turn, f"And host {turn}?")

@@ -10,6 +10,7 @@ from tests.support.circles import CIRCLES, HONEST, circle, honest
 from tests.support.inside import core_of
 from tests.support.later_rounds import LATER_CIRCLES, LATER_HONEST, later_circle, later_honest
 from tests.support.more_circles import MORE_CIRCLES, MORE_HONEST, more_circle, more_honest
+from tests.support.ordinary_rounds import ORDINARY_CIRCLES, ORDINARY_HONEST, ordinary_circle, ordinary_honest
 from tests.support.repeats import calls_in, first_repeat
 from tests.support.unseen_rounds import UNSEEN_CIRCLES, unseen_circle, unseen_honest
 
@@ -267,3 +268,36 @@ def test_no_one_of_720_later_honest_sessions_is_ended_and_one_sort_is_noticed(st
 def test_each_of_350_later_circles_is_noticed_within_eight_calls_or_in_its_second_lap(start):
     """Of all 350, 310 within eight calls, and the others, whose laps have eight, with the ninth."""
     assert late_among(map(later_circle, range(start, start + 70))) == set()
+
+
+# A later set again, by a hand that has not seen the guard; 226 of its 300 circles were noticed within eight calls.
+ORDINARY_LATE = {
+    "one_file_in_many_wordings",
+    "files_in_many_wordings",
+    "the_same_rows_by_other_queries",
+    "a_subagent_asked_in_other_words",
+    "a_failing_test_with_other_flags",
+    "a_ticket_with_notes_to_the_user",
+    "a_page_by_other_addresses",
+    "a_plan_and_two_files",
+    "an_old_log_with_other_flags",
+}
+
+
+def assert_no_ordinary_session_is_noticed(seeds):
+    assert [seed for seed in seeds if played(ordinary_honest(seed)[1], thinks=True) != ([], None)] == []
+
+
+def test_no_ordinary_honest_session_is_noticed():
+    assert_no_ordinary_session_is_noticed(range(len(ORDINARY_HONEST)))
+
+
+def test_ordinary_circles_in_the_same_words_are_noticed_within_eight_calls():
+    assert late_among(map(ordinary_circle, range(0, len(ORDINARY_CIRCLES), 2))) <= ORDINARY_LATE
+
+
+@pytest.mark.slow
+def test_of_300_ordinary_sessions_none_is_noticed_and_of_as_many_circles_nearly_four_fifths_within_eight_calls():
+    assert_no_ordinary_session_is_noticed(range(300))
+    found = [calls_until_another_is_noticed(*ordinary_circle(seed)[1:], thinks=True)[0] for seed in range(300)]
+    assert sum(calls <= 8 for calls in found) >= 230

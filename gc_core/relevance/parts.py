@@ -79,8 +79,11 @@ class Target:
 
 
 def text_key(text: str) -> bytes:
-    """Return the digest of a text that was read, without numbers of lines and the moment at which it was made."""
-    return digest("text", without_moments(_unnumbered(text)).strip())
+    """
+    Return the digest of a text that was read, without numbers of lines and the moment at which it was made. Searches
+    and queries return the same lines in any order.
+    """
+    return digest("text", *sorted(without_moments(_unnumbered(text)).strip().split("\n")))
 
 
 @attrs.frozen

@@ -24,7 +24,7 @@ _LEAST, _LEAST_UNCASED = 5, 4
 
 _WITHOUT_BLANKS = regex(rf"[{DENSE}{HANGUL}]")
 _LETTER = rf"[^\W_{DENSE}{HANGUL}]"
-_JOINED = regex(rf"{_LETTER}+(?:[-_./:@#]+{_LETTER}+)+")
+_JOINED = regex(rf"(?<!{_LETTER}){_LETTER}+(?:[-_./:@#]+{_LETTER}+)+")
 _SIGNS = regex(r"[\W_]+")
 _MIXED = regex(r"\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]")
 

@@ -110,8 +110,8 @@ _DOES = regex(
 )
 
 _NEW = regex(
-    r"(?:\w+ )?(?<!\w)(?:nouve(?:au|lle|aux|lles)|vides?|vierges?|nuev[oa]s?|vaci[oa]s?|en blanco|nuov[oaie]|vuot[oaie]"
-    r"|nov[oa]s?|vazi[oa]s?|em branco)(?!\w)(?: \w+){0,2}"
+    r"(?:(?<!\w)\w+ )?(?<!\w)(?:nouve(?:au|lle|aux|lles)|vides?|vierges?|nuev[oa]s?|vaci[oa]s?|en blanco|nuov[oaie]"
+    r"|vuot[oaie]|nov[oa]s?|vazi[oa]s?|em branco)(?!\w)(?: \w+){0,2}"
     r"|(?<!\w)(?:new|empty|blank|fresh|neue?[nmrs]?|leere?[nmrs]?|nieuwe?|lee?ge?|now[aeyą]|pust[aey]|ny|nytt|nya|nye"
     r"|tomt?|tomma|нов(?:ый|ая|ое|ые|ую|ого|ой|ых)|пуст(?:ой|ая|ое|ые|ую|ого|ых)|yeni|bos)(?!\w)(?: \w+){0,2}"
 )

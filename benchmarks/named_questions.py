@@ -3,8 +3,8 @@ How often ``auto_expand`` brings back what a user or the agent names, and how of
 
 Two sets hold early tool calls with their results, and what is said much later: a question or a step that names the
 file, ticket, command or document again ("wanted"), or one that needs nothing of it. They were written by people who had
-not seen the code; the first was looked at while the code changed, the second was only counted. Each row is a session of
-its own: the call, its result, and then other calls until it has left the window.
+not seen the code; both were looked at since, the second when 55 of its 120 were answered. Each row is a session of its
+own: the call, its result, and then other calls until it has left the window.
 ``python -m benchmarks.named_questions [--strategy gc_budget]`` counts both.
 """
 

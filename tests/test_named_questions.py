@@ -1,4 +1,4 @@
-"""What ``auto_expand`` makes of named things in two sets by people who had not seen it; the second was only counted."""
+"""What ``auto_expand`` makes of named things in two sets by people who had not seen it; both were looked at since."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def test_of_a_part_of_the_first_set_each_answer_comes_back_and_nothing_else():
 
 
 @pytest.mark.slow
-def test_of_the_second_set_nearly_half_of_the_answers_come_back_and_few_others_are_expanded():
+def test_of_the_second_set_nine_of_ten_answers_come_back_and_few_others_are_expanded():
     answered, expanded = answered_and_expanded(cases("named_questions_second"))
-    assert answered >= 52
-    assert expanded <= 7
+    assert answered >= 108
+    assert expanded <= 3

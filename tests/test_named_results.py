@@ -309,7 +309,6 @@ PUT_ASIDE = (
     "Ich lösche {}.",
 )
 LOOK_ALIKES = (
-    "What did the rowing duties of 1900 say?",
     "The kittiwake is a gull, isn't it?",
     "Which attic-pi do we use?",
     "How does one check a price?",
@@ -419,6 +418,94 @@ def test_an_agent_needs_no_words_of_the_result_to_need_it():
         collected(session)
         by_agent(session, "The reply goes out as BARN-77 wants it.")
         assert [each.item for each in suggest_recall(session)] == [key]
+
+
+# --- words that a message shares with a call and its result -----------------------------------------------------------
+
+REVIEW = ("read_document", {"title": "Q3 Logistics Review (final)"}, "haulage: 412\nstaff: 9 drivers")
+COOK = ("search_mail", {"query": "from:Ottoline Gravesend", "max": 3}, "stew for 40, no nuts")
+FERRY = ("open_page", {"url": "https://www.ferry-isles.example/timetable/winter"}, "last sailing to Skarrow 18:20")
+AUDIT = ("bash", {"command": "npm audit --omit=dev"}, "minimist-lite <1.4.9 high")
+CALLS = (REVIEW, COOK, FERRY, AUDIT)
+
+
+def answers(speak, text, calls=CALLS):
+    """The texts that a message brings back in a session with these calls."""
+    with started() as session:
+        for place, (tool, arguments, returned) in enumerate(calls):
+            read(session, f"c{place}", tool, arguments, returned)
+        collected(session)
+        speak(session, text)
+        return [session.recall(each.item) for each in suggest_recall(session)]
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("How much did the logistics review put down for haulage?", REVIEW),
+        ("How many drivers were there in that review?", REVIEW),
+        ("Has Ottoline said anything about nuts?", COOK),
+        ("When did Gravesend want to eat?", COOK),
+        ("When is the last boat from Skarrow, by the ferry timetable?", FERRY),
+        ("Which package was it that the npm audits complained about?", AUDIT),
+    ],
+)
+def test_a_question_that_shares_rare_words_with_a_call_brings_back_its_result(text, call):
+    assert answers(by_user, text) == [call[2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("For the slide I take the haulage from the logistics review.", REVIEW),
+        ("I'm ordering the food as Ottoline wants it.", COOK),
+        ("The trip home has to fit the ferry to Skarrow.", FERRY),
+        ("I pin the package that npm audit named.", AUDIT),
+    ],
+)
+def test_so_do_an_agents_words_about_its_next_step(text, call):
+    assert answers(by_agent, text) == [call[2]]
+
+
+@pytest.mark.parametrize(
+    ("speak", "text"),
+    [
+        (by_user, "Could you review how birds sleep in winter?"),
+        (by_user, "Logistics is a dull word, and so is haulage."),
+        (by_user, "Is a review of the logistics something people like?"),
+        (by_user, "Where does ferry-isles-2 go in winter?"),
+        (by_user, "Forget the logistics review, what about lunch?"),
+        (by_user, "Write a new logistics review, with a blank page for the staff."),
+        (by_agent, "I've sent the logistics review to all drivers."),
+        (by_agent, "I renamed the logistics review."),
+        (by_agent, "I delete the logistics review and its list of drivers."),
+        (by_agent, "Next comes an empty logistics review."),
+    ],
+)
+def test_words_by_chance_and_what_is_done_with_or_new_bring_nothing_back(speak, text):
+    assert answers(speak, text) == []
+
+
+def test_what_a_call_returned_before_another_one_changed_the_same_thing_does_not_come_back():
+    changed = ("update_document", {"title": "Q3 Logistics Review (final)"}, "Done.")
+    assert answers(by_user, "How much did the logistics review put down for haulage?", (REVIEW, changed)) == []
+
+
+def test_of_several_calls_about_the_same_thing_the_newest_result_comes_back():
+    again = (REVIEW[0], {**REVIEW[1], "page": 1}, "haulage: 500")
+    assert answers(by_user, "How much did the logistics review put down for haulage?", (REVIEW, again)) == [again[2]]
+
+
+def test_a_step_whose_own_call_asks_for_it_brings_nothing_back():
+    with started() as session:
+        read(session, "c1", *REVIEW)
+        collected(session)
+        session.append(user("Go on."))
+        session.pre_send()
+        text = "For the slide I take the haulage from the logistics review."
+        session.post_turn(call(("c2", "find_document", {"words": "logistics review haulage"}), text=text))
+        session.append(result("c2", "2 documents"))
+        assert suggest_recall(session) == ()
 
 
 # --- what still holds -------------------------------------------------------------------------------------------------

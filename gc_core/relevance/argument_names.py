@@ -1,40 +1,34 @@
 """
-What a call is about, as a message may name it: a value of its arguments, or the short form that people use for it.
+What a call is about, as a message may name it: words of the values of its arguments.
 
-A short form is the end of a path or URL, a file without its extension, a script inside a command, or a title without
-its first word. Any value is a name if it is hard to write by chance: of several words, joined by signs or with digits
-among its letters. A plain word is one only as a proper name, with a capital inside of a sentence.
+One word is enough if it is hard to write by chance: joined by signs, with digits or capitals among its letters, or a
+proper name, with a capital inside of a sentence. Of others it takes two.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
-import attrs
-
+from gc_core.relevance.plain_words import PlainWord, plain_words, spelt
 from gc_core.relevance.tool_calls import CHANGES, COMMANDS, ToolCall, texts_in
 from gc_core.values.json_values import read_object
 from gc_core.values.patterns import regex
 from gc_core.values.scripts import DENSE, HANGUL
 
-_LONGEST = 120
-_LEAST, _LEAST_JOINED, _LEAST_PROPER = 8, 5, 5
-"""Letters and digits of a name of several words, of a joined one, and of a plain word."""
+_LONGEST, _LONGEST_COMMAND = 120, 360
+"""Characters of a value, and of a command, in which words are looked for."""
 
-_LEAST_UNCASED = 4
-"""Characters of a name in Chinese, Japanese or Korean; a short form has one more."""
+_LEAST, _LEAST_UNCASED = 5, 4
+"""Letters and digits of a word that is enough by itself, and of one in Chinese, Japanese or Korean."""
 
 _WITHOUT_BLANKS = regex(rf"[{DENSE}{HANGUL}]")
-_OF_WORD = rf"(?:[^\W{DENSE}{HANGUL}]|-)"
-"""A character that continues a word; of a script without blanks it begins another one."""
+_LETTER = rf"[^\W_{DENSE}{HANGUL}]"
+_JOINED = regex(rf"(?<!{_LETTER}){_LETTER}+(?:[-_./:@#]+{_LETTER}+)+")
+_SIGNS = regex(r"[\W_]+")
+_MIXED = regex(r"\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]")
 
-_JOINED = regex(r"[^\W_][\W_]+[^\W_]|\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]")
-_SCRIPT = regex(r"(?<!\S)(?!-)[\w./:@-]*\w[.:_-]\w[\w./:@-]*")
-_EXTENSION = regex(r"(?<=\w)\.[A-Za-z][A-Za-z0-9]{0,5}$")
-_ENDING_AT = 0.75
-"""The share of a word of a title that its forms begin with."""
+_NOT_LATIN = regex(r"[^\W\d_\u0000-\u024f]")
 
 _BEFORE_SENTENCES = frozenset('.!?:;\n"“„«(*')
 _BEFORE_CHARS = 60  # characters before a name that are looked at
@@ -44,32 +38,50 @@ _ARTICLE = regex(
 )
 
 
-@attrs.frozen
-class ArgumentName:
+def values_asked(arguments: str) -> tuple[str, ...]:
+    """Return the values of a call's arguments that ask for something: short ones, and the beginnings of commands."""
+    strings = texts_in(read_object(arguments) or {})
+    return tuple(value[:_LONGEST_COMMAND] for key, value in strings if key in COMMANDS or len(value) <= _LONGEST)
+
+
+def is_whole(value: str, words: Collection[PlainWord]) -> bool:
+    """Return whether some words are all words of a value, and several."""
+    own = plain_words(value, _LONGEST)
+    return len(own) > 1 and all(any(_is_word(word, each) for word in words) for each in own)
+
+
+def are_ordered(words: Sequence[PlainWord], value: str, text: str) -> bool:
+    """Return whether a text has those of some words that a value has in the value's order."""
+    in_value, in_text = (tuple(spelt(each, words)) for each in (value, text))
+    return [word for word in in_text if word in in_value] == [word for word in in_value if word in in_text]
+
+
+def joined_names(text: str) -> tuple[str, ...]:
+    """Return what is joined by signs in a text, as hosts, paths and ids are."""
+    return tuple(dict.fromkeys(_JOINED.findall(text)))
+
+
+def is_part(name: str, value: str) -> bool:
+    """Return whether a value has all parts of a joined name next to each other, by whatever sign."""
+    return f" {_parts(name)} " in f" {_parts(value)} "
+
+
+def is_telling(word: str, asked: str, text: str) -> bool:
     """
-    A value of a call's arguments that a text names.
-
-    Attributes:
-        name: The name as the text spells it.
-        value: The whole value.
-
+    Return whether a word of a text, as it is spelt there, is hard to write by chance, of another script than the text,
+    or a proper name as in the arguments, where it may have another ending.
     """
-
-    name: str
-    value: str
-
-
-def argument_name(arguments: str, text: str) -> ArgumentName | None:
-    """Return the longest name in a text that means a value of a call's arguments, which are given as JSON."""
-    read = read_object(arguments)
-    strings = texts_in(read) if read is not None else ()
-    found = (
-        ArgumentName(spelt, value)
-        for key, value in strings
-        for form in _forms(" ".join(value.split()), is_command=key in COMMANDS)
-        for spelt in _spelt(form, text)
+    if _WITHOUT_BLANKS.search(word):
+        return len(asked) >= _LEAST_UNCASED
+    if len(word) < _LEAST:
+        return False
+    if _MIXED.search(word) or (word.isascii() and len(_NOT_LATIN.findall(text)) > len(text) / 3):
+        return word == asked
+    is_proper = word[0].isupper() and asked[0].isupper()
+    return is_proper and any(
+        not _begins_sentence(before) and not _ARTICLE.search(before)
+        for before in (text[max(0, each.start() - _BEFORE_CHARS) : each.start()] for each in _whole(word, text))
     )
-    return max(found, key=lambda each: len(each.name), default=None)
 
 
 def subject_of(did: ToolCall, name: str) -> str:
@@ -103,76 +115,19 @@ def is_same_name(word: str, name: str) -> bool:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _forms(value: str, *, is_command: bool) -> Iterator[str]:
-    """Yield a value and its short forms."""
-    if is_command:
-        for script in _SCRIPT.findall(value[: 3 * _LONGEST]):
-            yield from _ends(script)
-    elif len(value) <= _LONGEST:
-        yield from _ends(value)
-        _, _, title = value.partition(" ")
-        yield title
-        first, _, _ = value.partition(" ")
-        if _WITHOUT_BLANKS.search(first):  # these put the generic word last
-            yield first
+def _is_word(word: PlainWord, other: PlainWord) -> bool:
+    return word == other if word.is_pair else word.is_form(other.text)
 
 
-def _ends(value: str) -> Iterator[str]:
-    """Yield a value, and of a path or URL its last parts, with and without an extension."""
-    plain = value.replace("\\", "/").partition("?")[0].rstrip("/")
-    parts = plain.split("/") if " " not in plain.partition("/")[0] else [plain]  # prose has strokes, too
-    ends = [value, *("/".join(parts[-number:]) for number in (2, 1) if number < len(parts))]
-    yield value
-    for end in (*ends[1:], *(_EXTENSION.sub("", end) for end in ends)):
-        if _JOINED.search(end) or (len(end) >= _LEAST_PROPER and _WITHOUT_BLANKS.search(end)):
-            yield end  # what remains of ``Plan.pdf`` is any plan
+def _parts(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().lower()
 
 
-def _spelt(form: str, text: str) -> Iterator[str]:
-    """Yield a form as it stands in a text, if it is a name there."""
-    form = form.strip("\"'./ ")
-    letters = sum(map(str.isalnum, form))
-    if letters < _LEAST_UNCASED or _beginning(form.partition(" ")[0]).lower() not in text.lower():
-        return  # before a pattern is made, which takes longer
-    for found in re.finditer(_pattern(form), text, re.IGNORECASE):
-        if _is_name(form, letters, found):
-            yield found.group()
-            return
-
-
-def _is_name(form: str, letters: int, found: re.Match[str]) -> bool:
-    if _WITHOUT_BLANKS.search(form):
-        return True
-    if _JOINED.search(form):
-        return letters >= (_LEAST if " " in form else _LEAST_JOINED)
-    before = found.string[max(0, found.start() - _BEFORE_CHARS) : found.start()]
-    is_proper = found.group() == form and form[0].isupper() and letters >= _LEAST_PROPER
-    return is_proper and not _begins_sentence(before) and not _ARTICLE.search(before)
+def _whole(word: str, text: str) -> Iterator[re.Match[str]]:
+    return re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)
 
 
 def _begins_sentence(before: str) -> bool:
     """Return whether a word behind this text begins a sentence, where any word has a capital."""
     said = before.rstrip(" \t")
     return not said or said[-1] in _BEFORE_SENTENCES
-
-
-def _pattern(form: str) -> str:
-    """Return a pattern for a form as whole words; the words of a title may have other endings."""
-    words = form.split(" ")
-    before = "" if _WITHOUT_BLANKS.match(form) else rf"(?<!{_OF_WORD})"
-    after = "" if _WITHOUT_BLANKS.match(form[-1]) else rf"(?!{_OF_WORD})"
-    if len(words) == 1:
-        return before + re.escape(form) + after
-    return before + r"\s+".join(map(_inflected, words)) + after
-
-
-def _inflected(word: str) -> str:
-    beginning = _beginning(word)
-    return re.escape(beginning) + (r"\w{0,4}" if beginning != word else "")
-
-
-def _beginning(word: str) -> str:
-    """Return what all forms of a word of a title begin with."""
-    if len(word) < _LEAST_PROPER or not word.isalpha() or _WITHOUT_BLANKS.search(word):
-        return word
-    return word[: math.ceil(len(word) * _ENDING_AT)]

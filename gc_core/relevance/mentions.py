@@ -8,7 +8,7 @@ with. In an agent's words about its next step, whatever else is named is needed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -73,7 +73,7 @@ _FINISHED = regex(
 _MARK = regex(r"[?؟？]\W*$|^\W*¿")
 _INTERROGATIVE = regex(
     r"(?<!\w)(?:what|which|who|whom|whose|when|where|why|how"
-    r"|welche\w*|wer|wem|wen|wessen|wann|warum|wieviel\w*|pourquoi|comment|combien|quels?|quelles?"
+    r"|welche\w*|wo(?:r(?:an|auf|aus|in|uber|um|unter)|bei|durch|fur|gegen|her|hin|mit|nach|von|vor|zu)|wer|wem|wen|wessen|wann|warum|wieviel\w*|pourquoi|comment|combien|quels?|quelles?"
     r"|cual\w*|quien\w*|cuando|donde|cuant[oa]s?|cosa|quale|quali|perche|quant[oaie]|quais|quem|onde|quando"
     r"|welke?|wanneer|waar|waarom|hoeveel|jaki\w*|ktor\w*|kiedy|gdzie|dlaczego"
     r"|какие?|какой|какая|какое|кто|когда|где|почему|сколько|чему|nas[ıi]l|hangi\w*|kac|nerede\w*|neden"
@@ -108,6 +108,28 @@ _DOES = regex(
     r"|从头|从零|一から|ゼロから|처음부터"
     r"|删除|删掉|创建|新建|运行|执行|削除|消して|作成|作って|実行|삭제|지워|만들|실행"
 )
+
+_NEW = regex(
+    r"(?:(?<!\w)\w+ )?(?<!\w)(?:nouve(?:au|lle|aux|lles)|vides?|vierges?|nuev[oa]s?|vaci[oa]s?|en blanco|nuov[oaie]"
+    r"|vuot[oaie]|nov[oa]s?|vazi[oa]s?|em branco)(?!\w)(?: \w+){0,2}"
+    r"|(?<!\w)(?:new|empty|blank|fresh|neue?[nmrs]?|leere?[nmrs]?|nieuwe?|lee?ge?|now[aeyą]|pust[aey]|ny|nytt|nya|nye"
+    r"|tomt?|tomma|нов(?:ый|ая|ое|ые|ую|ого|ой|ых)|пуст(?:ой|ая|ое|ые|ую|ого|ых)|yeni|bos)(?!\w)(?: \w+){0,2}"
+)
+"""A word for what is new, with the words beside it that say what."""
+
+_HAS_DONE = regex(
+    r"^\W*(?:and |und |et |y |e |en |och |og |so )?(?:now |just )?(?:(?:i|we)(?:'ve| have)(?! to(?!\w))"
+    r"|(?:i|we) (?:now |just )?(?!(?:need|proceed|feed)(?!\w))(?:\w+ed|wrote|made|did|sent)"
+    r"|(?:ich habe?|wir haben|habe)(?!.* zu )|j'ai(?! besoin)|nous avons(?! besoin)|he|hemos|ho(?! bisogno)"
+    r"|abbiamo(?! bisogno)|(?:ik heb|we hebben)(?!.* nodig)|(?:jag|vi|jeg) har)(?!\w)"
+    r"|^\W*я \w+л[аи]?(?!\w)|^\W*\w+(?:łem|łam|lismy|łysmy)(?!\w)|\w(?<!\ba)(?<!\byar)[dt][ıiu][mk]\W*$"
+    r"|\w[ıiu]l[dt][ıiu]\W*$|ました\W*$|已经|(?:했|었|았|였)습니다"
+)
+_SAME = regex(
+    r"(?<!\w)(?:same|gleich\w*|selbe\w*|meme|mism[oa]s?|stess[oaie]|mesm[oa]s?|zelfde|ta sama|ten sam|tak\w* sam\w*"
+    r"|так\w* же|т[оа]\w? же|aynı|sam[mt]a)(?!\w)|同じ|同样|같은"
+)
+"""What is made the same as another thing needs that."""
 
 
 @attrs.frozen(kw_only=True)
@@ -153,26 +175,48 @@ class Mentions:
         return self.dismissed.union(mention.name for mention in self.named)
 
     @classmethod
-    def of(cls, text: str, also: Collection[str] = (), *, is_plan: bool = False) -> Mentions:
+    def of(cls, text: str, *, is_plan: bool = False) -> Mentions:
         """
-        Return the names of a message, also some that calls tell are names; none of one longer than ``LONGEST``.
+        Return the names of a message; none of one longer than ``LONGEST``.
 
         In a plan, an agent's words about its next step, whatever is named is asked for if it is not dismissed.
         """
         if len(text) > LONGEST:
             return cls()
-        found = list(_found(text, also, is_plan=is_plan))
+        found = list(_found(text, is_plan=is_plan))
         named = dict.fromkeys(sorted((each for each, gone in found if not gone), key=_order))
         return cls(named=tuple(named), dismissed=frozenset(each.name for each, gone in found if gone))
 
 
-def names_in(text: str, also: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the names of a text, the longest first, without those inside of longer ones; also some known ones."""
+@attrs.frozen
+class Needs:
+    """
+    What of a message may mean something of the past.
+
+    Attributes:
+        text: Its clauses without those about what is done, done with or to be done, and without what is called new.
+        asks: Those of them that ask for something; in an agent's words about its next step all of them.
+
+    """
+
+    text: str = ""
+    asks: str = ""
+
+    @classmethod
+    def of(cls, text: str, *, is_plan: bool = False) -> Needs:
+        """Return those of a message, in a plan of an agent's words about its next step; of a paste none."""
+        if len(text) > LONGEST:
+            return cls()
+        clauses = [clause for clause in _clauses(text) if not clause.ends and not _does(clause, is_plan=is_plan)]
+        asks = [clause for clause in clauses if is_plan or clause.asks or _needs(clause.sentence, is_taken=False)]
+        return cls(*("\n".join(_without_new(each, is_plan) for each in kept) for kept in (clauses, asks)))
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of a text, the longest first, without those inside of longer ones."""
     formed = (each.group().strip("`").rstrip("./:;!?") for each in _NAME.finditer(text))
     names: list[str] = []
-    for name in sorted(
-        {*formed, *scan(text).names, *(name for name in also if name in text)}, key=lambda name: (-len(name), name)
-    ):
+    for name in sorted({*formed, *scan(text).names}, key=lambda name: (-len(name), name)):
         if (len(name) >= _SHORTEST or name[0] == "#") and not any(_is_part(name, longer) for longer in names):
             names.append(name)
     return tuple(names)
@@ -188,27 +232,91 @@ def without_names(text: str, names: Iterable[str]) -> str:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _found(text: str, also: Collection[str], *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
-    """Yield the names sentence by sentence, and whether each is dismissed."""
+@attrs.frozen(kw_only=True)
+class _Clause:
+    """
+    A clause of a message.
+
+    Attributes:
+        text: The clause.
+        sentence: Its sentence.
+        names: The names in it.
+        asks: Its sentence asks for something, or looks back at it.
+        about: The words that say what is meant: its sentence, or the whole message where that asks.
+        ends: What it names is done with, or to be forgotten.
+        does: What it names is to be made, deleted or run.
+
+    """
+
+    text: str
+    sentence: str
+    names: tuple[str, ...]
+    asks: bool
+    about: str
+    ends: bool
+    does: bool
+
+    @property
+    def plain(self) -> str:
+        """The clause without its names, case and accents."""
+        return folded(without_names(self.text, self.names))
+
+    @property
+    def has_done(self) -> bool:
+        """Whether it tells what the agent has done, if an agent says it."""
+        return _HAS_DONE.search(self.plain) is not None
+
+
+def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
+    """Yield the names clause by clause, and whether each is dismissed."""
+    for clause in _clauses(text):
+        for name in clause.names:
+            is_taken = _TAKEN_FROM.search(folded(clause.text.partition(name)[0])) is not None
+            needs = clause.asks or is_plan or _needs(without_names(clause.sentence, clause.names), is_taken=is_taken)
+            is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause.text)
+            is_made = clause.does and not is_symbol and not (is_plan and is_taken)
+            is_gone = clause.ends or is_made or (is_plan and clause.has_done)
+            yield Mention(name=name, asks=needs, about=clause.about), is_gone
+
+
+def _clauses(text: str) -> Iterator[_Clause]:
     sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
-    asking = [_asks(without_names(sentence, names_in(sentence, also))) for sentence in sentences]
+    asking = [_asks(without_names(sentence, names_in(sentence))) for sentence in sentences]
     for sentence, asks in zip(sentences, asking, strict=True):
         clauses = _CLAUSE.split(sentence)
         for clause in clauses:
-            names = names_in(clause, also)
-            plain = folded(without_names(clause, names)) if names else ""
+            names = names_in(clause)
+            plain = folded(without_names(clause, names))
             looks_back = _asks(plain) or _LOOKS_BACK.search(folded(text)) is not None
             others = (other for other in clauses if other is not clause)
             is_question = sum(asking) > asks or _INTERROGATIVE.search(plain) is not None or any(map(_asks, others))
-            does = _DOES.search(plain) is not None and not is_question
-            ends = _FORGETS.search(plain) is not None or (_FINISHED.search(plain) is not None and not looks_back)
-            for name in names:
-                is_taken = _TAKEN_FROM.search(folded(clause.partition(name)[0])) is not None
-                needs = asks or is_plan or _needs(without_names(sentence, names), is_taken=is_taken)
-                mention = Mention(name=name, asks=needs, about=text if any(asking) else sentence)
-                is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause)
-                is_made = does and not is_symbol and not (is_plan and is_taken)
-                yield mention, ends or is_made
+            yield _Clause(
+                text=clause,
+                sentence=sentence,
+                names=names,
+                asks=asks,
+                about=text if any(asking) else sentence,
+                ends=_FORGETS.search(plain) is not None or (_FINISHED.search(plain) is not None and not looks_back),
+                does=_DOES.search(plain) is not None and not is_question,
+            )
+
+
+def _does(clause: _Clause, *, is_plan: bool) -> bool:
+    """Return whether something is done to what a clause is about, or was done by the agent."""
+    if is_plan and _SAME.search(clause.plain) is not None:
+        return False
+    return clause.does or (is_plan and clause.has_done)
+
+
+def _without_new(clause: _Clause, is_plan: bool) -> str:
+    """Return a clause without what it calls new: an earlier one is not meant."""
+    if clause.asks and not is_plan:
+        return clause.text
+    places = [found.span() for found in _NEW.finditer(folded(clause.text))]
+    kept = clause.text
+    for start, end in reversed(places):
+        kept = f"{kept[:start]} {kept[end:]}"
+    return kept
 
 
 def _needs(request: str, *, is_taken: bool) -> bool:

@@ -73,6 +73,13 @@ def plain_words(text: str, most: int) -> tuple[PlainWord, ...]:
     return tuple(found)
 
 
+def spelt(text: str, words: Sequence[PlainWord]) -> Mapping[PlainWord, str]:
+    """Return those of some words that a text has, as they are first spelt there, in the text's order."""
+    plain = folded(text)
+    first = (next(_places(plain, word), None) for word in words)
+    return {word: text[start:end] for start, end, word in sorted(filter(None, first), key=itemgetter(0))}
+
+
 def together(
     text: str, words: Sequence[PlainWord], weigh: Callable[[Collection[PlainWord]], float]
 ) -> Mapping[PlainWord, str]:

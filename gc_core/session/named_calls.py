@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
 
-from gc_core.relevance.argument_names import argument_name, is_same_name, plain_name, subject_of
+from gc_core.relevance.argument_names import is_same_name, plain_name, subject_of
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.mentions import Mention
 from gc_core.relevance.only_reads import only_reads
-from gc_core.relevance.plain_words import PlainWord, plain_words, together
+from gc_core.relevance.plain_words import PlainWord, together
 from gc_core.relevance.tool_calls import CallKind, ToolCall, takes_command, texts_in, updates
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import LogRecord
 from gc_core.storage.search import Hit
 from gc_core.storage.search.record_texts import parts_of
-from gc_core.storage.search.sharing import Sharer, Sharing
+from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.json_values import read_object
@@ -26,10 +25,7 @@ from gc_core.values.references import ByteRange
 
 _MOST_CALLS = 40  # hits for a name: with more, none is checked for having changed it
 _RESULTS_WITHIN = 64  # items after a call that may be its result
-_MOST_WORDS = 80  # of a message: one with more is a paste
 _MOST_COMPARED = 6  # of the newest results: which has most of the message's words
-_MOST_SHARING = 60  # items with a word: with more, it says nothing about a call
-_MOST_READ = 24  # calls with the message's rarer words whose arguments are read
 _LONGEST_ASKED = 400  # characters of arguments that only ask for something
 _LONGEST_ERROR = 400  # characters: a longer text that begins like an error may be a file about errors
 
@@ -53,6 +49,10 @@ class Known:
     kind: CallKind = CallKind.OTHER
     words: tuple[str, ...] = ()
     is_change: bool = False
+
+    def reason_for(self, name: str) -> str:
+        """Return why it comes back for a name."""
+        return f"what {self.tool} {'wrote to' if self.is_change else 'returned for'} {name}"
 
 
 @attrs.frozen(kw_only=True)
@@ -94,7 +94,6 @@ class CallFinder:
     Args:
         runtime: The session's.
         search: Searches the log.
-        share: Finds the items that share rare words with a message.
         recall: Reads an original, also of an earlier session.
         is_taken_back: Whether a line of the log does not count any more.
 
@@ -104,13 +103,11 @@ class CallFinder:
         self,
         runtime: Runtime,
         search: Callable[..., tuple[Hit, ...]],
-        share: Callable[[Sequence[PlainWord], int], Sharing],
         recall: Callable[[str], str],
         is_taken_back: Callable[[ByteRange], bool],
     ) -> None:
         self._runtime = runtime
         self._search = search
-        self._share = share
         self._recall = recall
         self._is_taken_back = is_taken_back
 
@@ -126,20 +123,6 @@ class CallFinder:
         found = self._result(last, record, part)
         return "" if found is None or found[1].is_error else found[0]
 
-    def valued(self, text: str, *, before: int) -> Mapping[str, Sequence[Called]]:
-        """Return the values of earlier calls' arguments that a text names, as it spells them, with these calls."""
-        words = plain_words(text, _MOST_WORDS)
-        sharers = self._share(words, _MOST_SHARING).sharers if words else ()
-        calls = [each for each in sharers if each.kind == ItemKind.TOOL_CALL.value and number_of(each.item) < before]
-        found: defaultdict[str, list[Called]] = defaultdict(list)
-        for each in sorted(calls, key=lambda each: -len(each.words))[:_MOST_READ]:
-            record, part = self._read(each)
-            name = argument_name(part.text, text)
-            is_note = ToolCall.of(part).kind is CallKind.NOTE
-            if name is not None and not is_note and self._counts(each):
-                found[name.name].append(Called(each, record, part, ToolCall.of(part), plain_name(name.value)))
-        return {name: sorted(calls, key=lambda call: -number_of(call.hit.item)) for name, calls in found.items()}
-
     def named(
         self,
         mention: Mention,
@@ -147,14 +130,13 @@ class CallFinder:
         is_shown: Callable[[Known], bool],
         *,
         before: int,
-        valued: Sequence[Called] = (),
     ) -> Named | None:
         """
         Return what earlier calls tell about what is named; None if none named it.
 
         Of several results the one with most of the words counts, then one that the window shows, then the newest.
         """
-        calls = self._called(mention.name, before) or valued
+        calls = self._called(mention.name, before)
         if not calls:
             return None
         holding = list(itertools.islice(self._holding(calls, words), _MOST_COMPARED))
@@ -165,6 +147,16 @@ class CallFinder:
         )
         changed = max((number_of(call.hit.item) for call in calls if not call.only_reads), default=0)
         return Named(known=best, changed=changed)
+
+    def called(self, call: Sharer) -> Called:
+        """Return a call that was found by words of its arguments: no word alone is its subject."""
+        record, part = self._read(call)
+        return Called(call, record, part, ToolCall.of(part), "")
+
+    def told(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Known | None:
+        """Return what calls about the same thing, the newest first, tell with most of some words."""
+        holding = itertools.islice(self._holding(calls, words), _MOST_COMPARED)
+        return max(holding, key=lambda each: len(each.words), default=None)
 
     def says(self, call: Hit) -> bool:
         """Return whether the arguments of a call are worth reading alone: what it wrote, or a long text."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from gc_core.relevance.mentions import LONGEST, Mention, Mentions, without_names
+from gc_core.relevance.mentions import Mention, Mentions, without_names
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.plain_words import PlainWord, plain_words, together
 from gc_core.relevance.tool_calls import CallKind
@@ -53,12 +53,14 @@ class NamedResults:
     Attributes:
         found: What is to come back.
         decided: The names for which that is all: earlier calls named them, or they are dismissed.
+        changed: Those of which nothing is known any more.
         compared: The searches for texts that say more than a call.
 
     """
 
     found: tuple[NamedResult, ...] = ()
     decided: frozenset[str] = frozenset()
+    changed: frozenset[str] = frozenset()
     compared: int = 0
 
     def decides(self, name: str) -> bool:
@@ -97,19 +99,18 @@ class ResultFinder:
         It has to be asked for, or to share a word with the sentence besides the name.
         """
         text, before = _said_in(step), number_of(step.items[0].id)
-        valued = self._calls.valued(text, before=before) if len(text) <= LONGEST else {}
-        mentions = Mentions.of(text, valued, is_plan=step.is_step)
+        mentions = Mentions.of(text, is_plan=step.is_step)
         asked = _Asked(step, tuple(items), mentions.names)
         wanted = (mention for mention in mentions.named if asked.lacks(mention.name))
         found: dict[str, NamedResult] = {}
-        decided, compared = set(mentions.dismissed if asked.is_by_user else ()), 0
+        decided, changed, compared = set(mentions.dismissed), set(), 0
         for mention in itertools.islice(wanted, MOST_NAMES):
             words = asked.words(mention)
-            named = self._calls.named(
-                mention, words, asked.is_shown, before=before, valued=valued.get(mention.name, ())
-            )
+            named = self._calls.named(mention, words, asked.is_shown, before=before)
             if named is None:
                 continue
+            if named.known is None:
+                changed.add(mention.name)
             best = named.known
             if mention.asks and asked.is_by_user and words and not (best and best.words):
                 compared += 1
@@ -120,7 +121,9 @@ class ResultFinder:
                 decided.add(mention.name)
             elif asked.is_by_user:
                 decided.add(mention.name)
-        return NamedResults(found=tuple(found.values()), decided=frozenset(decided), compared=compared)
+        return NamedResults(
+            found=tuple(found.values()), decided=frozenset(decided), changed=frozenset(changed), compared=compared
+        )
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -208,4 +211,4 @@ def _only_searched(mention: Mention, known: Known | None) -> bool:
 def _reason(mention: Mention, known: Known) -> str:
     if not known.tool:
         return f"{mention.name} is named, with {', '.join(known.words)}"
-    return f"what {known.tool} {'wrote to' if known.is_change else 'returned for'} {mention.name}"
+    return known.reason_for(mention.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 import attrs
@@ -24,11 +24,9 @@ from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
 from gc_core.window.view import WindowView
 
 if TYPE_CHECKING:
-    from gc_core.relevance.plain_words import PlainWord
     from gc_core.session.named_calls import CallFinder
     from gc_core.session.named_results import ResultFinder
     from gc_core.session.plain_questions import PlainQuestions
-    from gc_core.storage.search.sharing import Sharing
 
 MOST_SUGGESTED = 3
 """The most suggestions at once."""
@@ -96,14 +94,15 @@ def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
 
     The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it that
     was answered before comes first, if it reads a file that no call has named since. Then what an earlier call returned
-    for a file, ticket, address, host, symbol or a value of its arguments that a user asks for or the agent names: of
+    for a file, ticket, address, host, symbol or quoted command that a user asks for or the agent names: of
     several results the one with most of the other words, then the newest; of what was changed since, only what was
     written. To forget, make, delete, run or be done with a thing does not ask for it, nor does a user's mention that
     shares no word with it. Then other names that are said or called there
     and that nothing else in the window contains: each leads to the newest item that carried it, a tool's result rather
-    than a mention; new names lead nowhere. If none does, a user's question in plain words leads to the item with most
-    of its rare words, and to the agent's reply if that is a message. Nothing changes. It takes a dozen searches at
-    most, and the first search of a session without a directory builds its index.
+    than a mention; new names lead nowhere. If none does, rare words lead to the call that shares most of them by its
+    arguments and its result; otherwise a user's question leads to the item with most of them, and to the agent's reply
+    if that is a message. Nothing changes. It takes a dozen searches at most, and the first search of a session without
+    a directory builds its index.
     """
     return session.port.suggestions.suggest()
 
@@ -175,7 +174,7 @@ class RecallSuggestions:
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
-        return (*repeated, *called, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items)
+        return (*repeated, *called, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items, named.changed)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""
@@ -203,7 +202,7 @@ class RecallSuggestions:
         """Made when it is first needed, because most sessions are never asked; so are the others."""
         from gc_core.session.named_calls import CallFinder
 
-        return CallFinder(self._runtime, self._search, self._share, self._recall, self._is_taken_back)
+        return CallFinder(self._runtime, self._search, self._recall, self._is_taken_back)
 
     @functools.cached_property
     def _results(self) -> ResultFinder:
@@ -215,24 +214,17 @@ class RecallSuggestions:
     def _questions(self) -> PlainQuestions:
         from gc_core.session.plain_questions import PlainQuestions
 
-        return PlainQuestions(self._history, self._recall, self._is_taken_back)
+        return PlainQuestions(self._history, self._calls, self._recall, self._is_taken_back)
 
-    def _asked_for(self, said: Unit, items: Sequence[Item]) -> tuple[Suggestion, ...]:
-        """Return what a user asks for without a name, in plain words."""
-        if said.items[0].kind is not ItemKind.USER_TEXT:
-            return ()
+    def _asked_for(self, said: Unit, items: Sequence[Item], changed: Collection[str]) -> tuple[Suggestion, ...]:
+        """Return what is asked for in plain words."""
         with self._gate.call("search"):
-            answers = self._questions.answers(said, items)
-        reason = f"the user asks for {', '.join(answers[0].words)}" if answers else ""
-        return tuple(self._suggested(answer.item, answer.words, reason) for answer in answers)
+            answers = self._questions.answers(said, items, changed)
+        return tuple(self._suggested(answer.item, answer.words, answer.reason) for answer in answers)
 
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         with self._gate.call("search"):
             return self._history.search(query, **filters)
-
-    def _share(self, words: Sequence[PlainWord], most: int) -> Sharing:
-        with self._gate.call("search"):
-            return self._history.sharing(words, most)
 
     def _carriers(
         self, names: Sequence[str], most: int, *, before: int, whole: frozenset[str]

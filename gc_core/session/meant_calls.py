@@ -1,0 +1,153 @@
+"""Finds the earlier call that a message means by words of its arguments, and what is known by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import attrs
+
+from gc_core.relevance.argument_names import are_ordered, is_part, is_telling, is_whole, values_asked
+from gc_core.relevance.mentions import without_names
+from gc_core.relevance.plain_words import PlainWord, spelt, together
+from gc_core.session.asked_words import LEAST_SHARE_OF_RESULT, LEAST_WORDS, AskedWords, Meaning
+from gc_core.session.named_calls import Called, CallFinder, Known
+from gc_core.storage.search.sharing import Sharer
+from gc_core.values.agent_tool_schemas import is_agent_tool
+from gc_core.values.items import ItemKind, number_of
+
+MOST_READ = 12
+"""The most calls with rare words of a message whose arguments are read."""
+
+_LOOKED_AT = 3  # of the best calls: what is known by them
+
+
+@attrs.frozen(kw_only=True)
+class MeantCall:
+    """
+    A call that a message means.
+
+    Attributes:
+        known: What is known by it, or by a later one about the same thing.
+        called: The message's words in its arguments, as they are spelt there.
+        told: Those in what is known.
+
+    """
+
+    known: Known
+    called: Mapping[PlainWord, str]
+    told: Mapping[PlainWord, str]
+
+    @property
+    def words(self) -> frozenset[PlainWord]:
+        """All its words."""
+        return frozenset(self.called) | frozenset(self.told)
+
+    @property
+    def reason(self) -> str:
+        """Why what is known comes back."""
+        return self.known.reason_for(", ".join(self.called.values()))
+
+
+class CallMatcher:
+    """
+    Finds calls by words of a message, each with its result as one document.
+
+    Args:
+        calls: Reads calls and what is known by them.
+        recall: Reads an original, also of an earlier session.
+
+    """
+
+    def __init__(self, calls: CallFinder, recall: Callable[[str], str]) -> None:
+        self._calls = calls
+        self._recall = recall
+
+    def meant(
+        self, asked: AskedWords, earlier: Sequence[Sharer], meaning: Meaning, whole: Collection[str]
+    ) -> MeantCall | None:
+        """
+        Return the call that has most of a message's words, if it is clear that it is meant; None if the window shows
+        what is known by it, or the step asks for it itself.
+
+        The message names it with a rare word of its arguments, in a clause that asks for something, and another rare
+        word of it or of what it returned; one word of the arguments is enough if it is a name.
+        """
+        sharing = [each for each in earlier if _is_call(each) and meaning.rare.intersection(each.words)]
+        sharing.sort(key=lambda each: -meaning.share(each.words))
+        matches = [_Match.of(self._calls.called(each), asked) for each in sharing[:MOST_READ]]
+        clear = (each for each in self._known(matches, asked, meaning) if each.known.item not in whole)
+        return max(clear, key=lambda each: meaning.share(each.words), default=None)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _known(self, matches: Sequence[_Match], asked: AskedWords, meaning: Meaning) -> Iterator[MeantCall]:
+        """Yield what is known by the best of some calls that are meant."""
+        for match in sorted(matches, key=lambda match: -meaning.share(match.words))[:_LOOKED_AT]:
+            heads = meaning.rare & match.words.keys() & asked.meant
+            if not heads or len(spelt(asked.own, tuple(match.words))) == len(match.words):
+                continue
+            same = [each.call for each in matches if each.words.keys() >= match.words.keys()]
+            others = [word for word in asked.words if word not in match.words]
+            known = self._calls.told(sorted(same, key=lambda call: -number_of(call.hit.item)), others)
+            if known is None:
+                continue
+            told = together(self._recall(known.item), asked.words, meaning.share)
+            meant = MeantCall(known=known, called=match.words, told=told)
+            if match.is_clear(meant, heads, asked, meaning):
+                yield meant
+
+
+@attrs.frozen
+class _Match:
+    """
+    A call that has words of a message in its arguments.
+
+    Attributes:
+        call: The call.
+        values: The values of its arguments.
+        names: The joined names of the message that are in them.
+        words: The message's words in them, as they are spelt there.
+
+    """
+
+    call: Called
+    values: tuple[str, ...]
+    names: tuple[str, ...]
+    words: Mapping[PlainWord, str]
+
+    @classmethod
+    def of(cls, call: Called, asked: AskedWords) -> _Match:
+        """Return the words outside of joined names that the arguments do not have: these mean other things."""
+        values = values_asked(call.part.text)
+        names = tuple(name for name in asked.names if any(is_part(name, value) for value in values))
+        others = set(asked.names).difference(names)
+        own = tuple(spelt(without_names(asked.text, others), asked.words)) if others else asked.words
+        return cls(call, values, names, spelt("\n".join(values), own))
+
+    def is_clear(self, meant: MeantCall, heads: Collection[PlainWord], asked: AskedWords, meaning: Meaning) -> bool:
+        """Return whether it is clear that a message means this call by some of its words."""
+        runs = len({word.run for word in meaning.rare & meant.words})
+        tells = not meant.told.keys() <= self.words.keys()
+        are_several = runs > LEAST_WORDS or (runs == LEAST_WORDS and (tells or self._are_ordered(asked)))
+        if are_several and meaning.share(meant.words) >= LEAST_SHARE_OF_RESULT:
+            return True
+        if asked.asking.isdisjoint(heads):
+            return tells and self._is_named
+        return are_several or self._is_named or any(self._is_telling(word, asked) for word in heads)
+
+    def _are_ordered(self, asked: AskedWords) -> bool:
+        """Return whether the message has the words in the order of the arguments."""
+        return all(are_ordered(tuple(self.words), value, asked.text) for value in self.values)
+
+    @property
+    def _is_named(self) -> bool:
+        """Whether the message has a joined name of the arguments, or all words of a value."""
+        return bool(self.names) or any(is_whole(value, self.words) for value in self.values)
+
+    def _is_telling(self, word: PlainWord, asked: AskedWords) -> bool:
+        pairs = sum(other.run == word.run for other in self.words)
+        return pairs > 1 if word.is_pair else is_telling(spelt(asked.text, [word])[word], self.words[word], asked.text)
+
+
+def _is_call(each: Sharer) -> bool:
+    return each.kind == ItemKind.TOOL_CALL.value and not is_agent_tool(each.tool)

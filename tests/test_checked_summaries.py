@@ -39,8 +39,8 @@ def refused(verdict, words, rows=ROWS[1::2]):
 
 
 def test_inventions_are_refused_and_honest_summaries_are_not():
-    assert refused("invention", "none of the originals") >= 86
-    assert refused("good", "none of the originals") <= 1.5
+    assert refused("invention", "none of the originals") >= 84
+    assert refused("good", "none of the originals") <= 1
 
 
 def test_what_is_left_to_do_is_refused():
@@ -61,7 +61,7 @@ def test_inventions_of_each_sort_are_refused_on_a_second_set(sort):
 
 
 def test_so_it_is_with_honest_and_unfinished_ones():
-    assert refused("good", "none of the originals", SECOND) <= 1.5
+    assert refused("good", "none of the originals", SECOND) <= 1
     assert refused("unfinished", "past tense", SECOND) >= 90
     assert refused("good", "past tense", SECOND) == 0
 

@@ -211,6 +211,7 @@ def test_a_list_of_open_tasks_is_not_in_the_past_tense(text):
     [
         'The user said "you should run it" and “please do”.',
         "The flag `will` was set.",
+        "Dort stand „FIXME: Lesen und Schreiben trennen“, «veuillez», »bitte« und 「してください」.",
         "This was the code:\n```\nyou will\nplease\n```\nIt was kept.",
         "It was done.\nFacts:\n- You must always run the tests\n- “will”",
     ],

@@ -81,6 +81,7 @@ _CHINESE = regex(
 )
 _JAPANESE = regex(r"([\u4e00-\u9fff々]{1,4}|[\u30a1-\u30faー]{2,8})(?=さん(?!かく)|氏(?!名))")
 _JAPANESE_ROLES: Final = frozenset({"皆", "客", "奥", "母", "父", "兄", "姉", "嫁", "患者", "業者", "屋", "各"})
+_TOWN = regex(r"(?<![\u4e00-\u9fff])([\u4e00-\u9fff]{2,3})(?=[市県](?![\u4e00-\u9fff]))")
 _HAN = regex(r"[\u4e00-\u9fff]")
 
 
@@ -100,6 +101,7 @@ def unknown_signs(prose: str, whole: str) -> Iterator[str]:
         name = match[1] or match[2]
         if name not in whole:
             yield name
+    yield from (town for town in _TOWN.findall(prose) if town not in whole)
     for match in _JAPANESE.finditer(prose):
         name = match[1]
         if name not in _JAPANESE_ROLES and not any(name[start:] in whole for start in range(max(1, len(name) - 1))):

@@ -1,10 +1,19 @@
-"""Works out what follows from the numbers of a text: rounded, converted, added up, as shares, and times between."""
+"""
+Tells whether a number follows from those of a text.
+
+It does if it is one of them, rounded or in another unit, or if it comes of one simple step from numbers that belong
+together: a sum, a difference, a mean, a product, a quotient or a share of what one line or two neighbouring ones hold,
+a column of a table, or what has the same noun or dimension; or the time between two hours or dates. The fewer digits a
+number has, the more of these are near it by chance, so that short ones must belong to what they are worked out from.
+"""
 
 from __future__ import annotations
 
-import bisect
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Final
@@ -12,8 +21,23 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.number_words import spelt_in
-from gc_core.summaries.quantities import Quantity, is_sign, quantities, readings, step_of
-from gc_core.summaries.time_spans import spans_in
+from gc_core.summaries.quantities import Quantity, are_of, quantities, readings
+from gc_core.summaries.results import (
+    LEAST_RAW,
+    MOST_ADDED,
+    Results,
+    added,
+    around,
+    come_to,
+    holds,
+    is_price,
+    mean_and_threes,
+    measures,
+    multiplied,
+    percentages,
+)
+from gc_core.summaries.times import hours_in, spans_in
+from gc_core.summaries.units import TESTS
 from gc_core.values.patterns import regex
 
 _MOST: Final = 300
@@ -21,25 +45,25 @@ _MOST: Final = 300
 
 _MOST_QUANTITIES: Final = 600
 
-_MOST_ADDED: Final = 12
-"""Among more numbers some always add up."""
+_MOST_COUNTED: Final = 31
+_LONG: Final = 1000
+_RARE: Final = 5
+"""The digits of a number that very many others do not come to by chance."""
 
 _MOST_SHARED: Final = 60
-_EXACT: Final = 0.01
-_LEAST_RAW: Final = 60
-"""The least number without a unit that somebody converts: seconds, bytes."""
+_CALENDAR: Final = (2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 365.0)
+"""How many there are of something in a day, a week or a year, and what one halves and quarters by."""
 
-_RAW: Final = {
-    "time": (60, 3600, 1000, 60_000, 86_400),
-    "size": (1000, 1024, 1e6, 1024**2, 1e9, 1024**3),
-    "share": (0.01,),
-    "money": (100, 1000, 1e6),
-    "": (1000, 1e6),
-}
-"""How many times larger a number without a unit is than the same in a unit of a dimension."""
+_OPERATIONS: Final = 5
+_DECADES: Final = 8
+"""Over so many powers of ten the results are spread."""
 
-_WRITTEN = regex(r"(?<![A-Za-z\d_.,])(?<![A-Za-z]-)(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)|\d+(?:[.,]\d+)*)")
+_CHANCE: Final = 0.5
+_WRITTEN = regex(
+    r"(?<![A-Za-z\d_.,])(?<![A-Za-z]-)(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,']\d+)*)"
+)
 _RUN = regex(r"(?<![A-Za-z\d_])(?<!\d[ \u00a0\u202f])\d+(?![ \u00a0\u202f]\d{3}(?!\d))")
+_PART = regex(r"(?<=\d[-/:])\d+")  # of a date or an hour
 _GLUED = regex(r"(?<![A-Za-z\d_])[A-Za-z](\d{2,3})(?!\w)")  # "p95"
 
 
@@ -51,199 +75,264 @@ class DerivedNumbers:
 
     @cached_property
     def quantities(self) -> Sequence[Quantity]:
-        """What has a noun or a unit."""
-        return tuple(quantities(self.text))
+        """What has a noun or a unit or stands alone, in each line once; of very many, the first."""
+        lines = "\n".join(dict.fromkeys(self.text.split("\n")))
+        return tuple(itertools.islice(quantities(lines), _MOST_QUANTITIES + 1))
 
     @cached_property
     def are_few(self) -> bool:
         """Whether it means anything that a number cannot be worked out from these."""
-        return len(self.written) <= _MOST and len(self.quantities) <= _MOST_QUANTITIES and len(self.sorted) <= _MOST
+        return len(self.written) <= _MOST
+
+    @cached_property
+    def are_read(self) -> bool:
+        """Whether these are so few that each of them is known with what it is of."""
+        return self.are_few and len(self.quantities) <= _MOST_QUANTITIES
 
     @cached_property
     def written(self) -> AbstractSet[float]:
         """Every number, wherever it stands."""
         numbers = (value for digits in set(_WRITTEN.findall(self.text)) for value in readings(digits))
-        runs = (float(run[:15]) for run in {*_RUN.findall(self.text), *_GLUED.findall(self.text)})
+        runs = (
+            float(run[:15]) for run in {*_RUN.findall(self.text), *_GLUED.findall(self.text), *_PART.findall(self.text)}
+        )
         return {*numbers, *runs, *map(float, spelt_in(self.text))}
-
-    def explain(self, said: Quantity) -> bool:
-        """Return whether a quantity is worked out from these."""
-        if said.averaged and self._lies_within(said):
-            return True
-        return any(self._is_near(value, said) or self._is_derived(value, said) for value in said.values)
-
-    def explain_share(self, percentage: str) -> bool:
-        """Return whether a percentage with a fraction is that of any number in another."""
-        return self.are_few and any(
-            low < share < high
-            for value in readings(percentage)
-            for low, high in [(value - step_of(percentage) / 2, value + step_of(percentage) / 2)]
-            for share in self._all_shares
-        )
-
-    def _lies_within(self, said: Quantity) -> bool:
-        given = [each.values[0] for each in self.quantities if each.is_of(said.words)]
-        return bool(given) and min(given) <= said.values[0] <= max(given)
-
-    # -- rounded and converted -----------------------------------------------------------------------------------------
-
-    def _is_near(self, value: float, said: Quantity) -> bool:
-        raw = _RAW[said.kind] if said.kind or said.step != 1 else ()
-        return _holds(self._fractions, value - said.step / 2, value + said.step / 2) or any(
-            _holds(self.sorted, low, high)
-            or _holds(self._measured[said.kind], low * said.size, high * said.size)
-            or any(_holds(self._raw, low * factor, high * factor) for factor in raw)
-            for low, high in _around(value, said)
-        )
 
     @cached_property
     def sorted(self) -> Sequence[float]:
         """Every number, in order."""
         return sorted({value for each in self.quantities for value in each.values} | set(self.written))
 
+    def explain(self, said: Quantity) -> bool:
+        """Return whether a short quantity is one of these, or worked out from what belongs to it."""
+        if said.averaged and self._lies_within(said):
+            return True
+        return self.round_to(said) or self._lasted(said) or self._are_many(said) or self._is_derived(said)
+
+    def come_near(self, said: Quantity) -> bool:
+        """Return whether a number comes of two that stand near each other."""
+        return self._near.hold(said, rounded=False)
+
+    def explain_long(self, said: Quantity) -> bool:
+        """Return whether a number of three digits or more is one of these, or worked out from any that stand near."""
+        if not self.are_few:
+            return _is_common(said) or any(
+                holds(self._of_lines, low, high) for value in said.values for low, high in around(value, said)
+            )
+        if self.round_to(said) or self._lasted(said):
+            return True
+        if self._near.hold(said) or (said.step < 1 and self._is_share(said, self._all_shares)):
+            return True
+        if self._threes.hold(said, rounded=False) or (max(said.values) < _LONG and self._are_many(said)):
+            return True
+        exactly, *roughly = around(said.values[0], said)
+        steps = [
+            (exactly, self._totals),
+            (exactly, self._near.plain),
+            *((each, self._totals) for each in roughly),
+        ]
+        return any(self._come_to(ones, *between) for between, ones in steps)
+
+    def round_to(self, said: Quantity) -> bool:
+        """Return whether a number is one of these, rounded or in another unit."""
+        halves = ((value - said.step / 2, value + said.step / 2) for value in said.values)
+        return self._single.hold(said) or any(holds(self._fractions, low, high) for low, high in halves)
+
+    def tell_hour(self, minutes: int) -> bool:
+        """Return whether an hour is so long after another, or before it, as something took."""
+        lasted = self._single.sized.get("time", ())
+        hours = [60 * int(hour) + int(minute) for hour, minute, _ in hours_in(self.text)]
+        return self.are_few and any(
+            abs((hour + sign * took / 60 - minutes + 720) % 1440 - 720) < 1
+            for hour in hours
+            for took in lasted
+            for sign in (1, -1)
+        )
+
+    def _come_to(self, ones: Sequence[float], low: float, high: float) -> bool:
+        """Return whether one of some numbers and any other come to a number, where that is no chance."""
+        others = sorted({*self._totals, *_CALENDAR})
+        if low <= 0 or _OPERATIONS * len(ones) * len(others) * math.log10(high / low) > _DECADES * _CHANCE:
+            return False
+        multiples = (one * factor for one in self._totals for factor in self._factors)
+        return come_to(ones, others, low, high) or any(low < multiple < high for multiple in multiples)
+
+    @cached_property
+    def _totals(self) -> Sequence[float]:
+        """Every number, and what each group adds up to or two of one differ by."""
+        groups = [[each.values[0] for each in group] for group in self._groups]
+        differences = (abs(group[0] - group[1]) for group in groups if len(group) == 2)  # noqa: PLR2004
+        return sorted({*self.sorted, *map(sum, groups), *differences})
+
+    @cached_property
+    def _factors(self) -> AbstractSet[float]:
+        """By what a number is multiplied: percentages, and two counts."""
+        shares = {each.values[0] / 100 for each in self.quantities if each.kind == "share"}
+        counts = [value for value in self.written if 1 < value <= _MOST_COUNTED and value.is_integer()]
+        pairs = itertools.combinations_with_replacement(sorted(counts)[:MOST_ADDED], 2)
+        return (
+            {one * other for one, other in pairs}
+            | shares
+            | {1 + share for share in shares}
+            | {1 - share for share in shares}
+        )
+
+    def _lies_within(self, said: Quantity) -> bool:
+        given = [each.values[0] for each in self.quantities if each.is_of(said.words) or are_of(each.keys, said.keys)]
+        return bool(given) and min(given) <= said.values[0] <= max(given)
+
+    def _lasted(self, said: Quantity) -> bool:
+        if said.kind != "time":
+            return False
+        if said.whole and any(abs(said.whole - span) < said.size * said.step for span in self._spans):
+            return True
+        pairs = (pair for value in said.values for pair in around(value, said))
+        return any(holds(self._all_spans, low * said.size, high * said.size) for low, high in pairs)
+
+    def _are_many(self, said: Quantity) -> bool:
+        """Return whether there are so many of a noun or dimension that some always add up."""
+        same = (each for each in self.quantities if each.is_of(said.words) or _is_addend(each, said))
+        return len({each.values[0] for each in same}) > MOST_ADDED
+
+    def _is_derived(self, said: Quantity) -> bool:
+        if said.kind == "share":
+            return self._is_share(said, self._shares if said.step == 1 else self._all_shares)
+        return Results.of(self._groups_of(said), iter, added).hold_like(said) or any(
+            self._single.hold_like(attrs.evolve(said, size=said.size / by)) for by in _CALENDAR if said.kind == "size"
+        )
+
+    def _groups_of(self, said: Quantity) -> Iterator[Sequence[Quantity]]:
+        """Yield what belongs to a short quantity: what is told of the same, and columns of bare numbers."""
+        yield from (column for column in self._columns if not any(each.kind or each.words for each in column))
+        if said.kind and len(self.quantities) <= 2 * MOST_ADDED:
+            yield self.quantities
+        named = ([each for each in group if each.kind or each.words] for group in self._belonging)
+        yield from (group for group in named if any(_is_like(each, said) for each in group))
+
+    def _is_share(self, said: Quantity, shares: Sequence[float]) -> bool:
+        if said.kind not in {"share", ""}:
+            return False
+        return any(holds(shares, low, high) for value in said.values for low, high in around(value, said))
+
+    # -- what belongs together -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _single(self) -> Results:
+        """Each number by itself."""
+        sized = defaultdict[str, set[float]](set)
+        for each in self.quantities:
+            if each.kind:
+                sized[each.kind].update(value * each.size for value in each.values)
+                if each.whole:
+                    sized[each.kind].add(each.whole)
+        raw = {value for each in self.quantities if not each.kind for value in each.values if value >= LEAST_RAW}
+        return Results(self.sorted, sorted(raw), {kind: sorted(values) for kind, values in sized.items()})
+
     @cached_property
     def _fractions(self) -> Sequence[float]:
         return sorted(value for each in self.quantities if each.step < 1 for value in each.values)
 
     @cached_property
-    def _measured(self) -> Mapping[str, Sequence[float]]:
-        """What has a unit, in the smallest one of its dimension."""
-        return {
-            kind: sorted(value * each.size for each in self.quantities for value in each.values if each.kind == kind)
-            for kind in _RAW
-        }
+    def _of_lines(self) -> Sequence[float]:
+        """The numbers as they are written, and sums of two of a line."""
+        found = set(self.written)
+        for line in self.text.split("\n"):
+            digits = _WRITTEN.findall(line)
+            if 1 < len(digits) <= MOST_ADDED:
+                found.update(map(sum, itertools.combinations((next(readings(each)) for each in digits), 2)))
+        return sorted(found)
 
     @cached_property
-    def _raw(self) -> Sequence[float]:
-        plain = (each for each in self.quantities if not each.kind)
-        return sorted(value for each in plain for value in each.values if value >= _LEAST_RAW)
-
-    # -- added up, shared, and between ---------------------------------------------------------------------------------
-
-    def _is_derived(self, value: float, said: Quantity) -> bool:
-        if self._are_many(said):
-            return True
-        around = list(_around(value, said))
-        (least, most), *_ = around
-        if any(least < other < most for other in self._sums_of(said)):
-            return True
-        derived: AbstractSet[float] = frozenset()
-        if said.kind == "share":
-            derived = self._shares if said.step == 1 else self._all_shares
-        elif said.kind == "time":
-            derived = self._spans
-        return any(low < other < high for other in derived for low, high in around)
-
-    def _are_many(self, said: Quantity) -> bool:
-        """Return whether there are so many of a noun or dimension that some always add up."""
-        same = (each for each in self.quantities if each.is_of(said.words) or _is_addend(each, said.kind))
-        return len({each.values[0] for each in same}) > _MOST_ADDED
-
-    def _sums_of(self, said: Quantity) -> AbstractSet[float]:
-        """Return sums and differences of what has the same unit, and of what is the same where there is such."""
-        same = [each for each in self.quantities if each.is_of(said.words)]
-        if not same or said.kind:
-            sums = (number for group in self._groups for number in _sums(group, said.kind))
-            return {*sums, *(number for line in self._lines for number in _multiples(line, said.kind))}
-        lines = () if is_sign(said.words[0]) else self._lines
-        counted = ([each for each in line if each.words and not each.kind] for line in lines)
-        pairs = (pair for line in counted for pair in itertools.combinations(_sized(line), 2))
-        return {*_added(_sized(same)), *map(sum, pairs)}
+    def _near(self) -> Results:
+        return Results.of(self._groups, multiplied, added)
 
     @cached_property
-    def _shares(self) -> AbstractSet[float]:
+    def _threes(self) -> Results:
+        return Results.of(self._groups, iter, mean_and_threes)
+
+    @cached_property
+    def _shares(self) -> Sequence[float]:
         """Percentages of a number in another that belongs to it, or in their sum, and of its growth."""
-        groups = [_sized(group, kind) for group in self._groups for kind in _RAW if kind != "share"]
+        groups = [measures(group, kind) for group in self._groups for kind in {each.kind for each in group} - {"share"}]
         left = {100 - value for each in self.quantities if each.kind == "share" for value in each.values}
-        pairs = (pair for line in self._lines for pair in itertools.permutations(_sized(line, ""), 2))
+        pairs = (pair for line in self._lines for pair in itertools.permutations(measures(line, ""), 2))
         parts = {100 * part / (part + other) for part, other in pairs if part + other}
-        return {*left, *parts, *_percentages(self._raw[:_MOST_SHARED]), *itertools.chain(*map(_percentages, groups))}
+        totals = [(each, sum(group)) for group in groups if len(group) > 2 for each in group]  # noqa: PLR2004
+        parts |= {100 * part / total for part, total in totals if total}
+        return sorted({*left, *parts, *itertools.chain(*map(percentages, groups))})
 
     @cached_property
-    def _all_shares(self) -> AbstractSet[float]:
+    def _all_shares(self) -> Sequence[float]:
         """Percentages of any number in another: with a fraction they are seldom alike by chance."""
-        return {*self._shares, *_percentages(self.sorted[:_MOST_SHARED])}
+        return sorted({*self._shares, *percentages(self.sorted[:_MOST_SHARED])})
 
     @cached_property
-    def _spans(self) -> AbstractSet[float]:
-        return frozenset(spans_in(self.text))
+    def _spans(self) -> Sequence[float]:
+        return sorted(set(spans_in(self.text)))
+
+    @cached_property
+    def _all_spans(self) -> Sequence[float]:
+        """Also without what some part of it took, where there are few."""
+        took = self._single.sized.get("time", ())
+        few = len(took) * len(self._spans) <= _MOST_SHARED
+        return sorted({*self._spans, *(span - part for span in self._spans for part in (took if few else ()))})
 
     @cached_property
     def _lines(self) -> Sequence[Sequence[Quantity]]:
         return [tuple(group) for _, group in itertools.groupby(self.quantities, key=lambda each: each.line)]
 
     @cached_property
+    def _columns(self) -> Sequence[Sequence[Quantity]]:
+        """What stands at the same place of neighbouring lines with as many numbers."""
+        # Lines that follow each other have the same distance from their places in this order.
+        placed = itertools.groupby(enumerate(self._lines), key=lambda each: (len(each[1]), each[1][0].line - each[0]))
+        tables = ([line for _, line in lines] for _, lines in placed)
+        return [column for table in tables if len(table) > 1 for column in zip(*table, strict=True)]
+
+    @cached_property
     def _groups(self) -> Sequence[Sequence[Quantity]]:
-        """What belongs together: lines, neighbouring ones, one dimension, one noun."""
-        neighbours = [[*one, *then] for one, then in itertools.pairwise(self._lines)]
+        """What stands near each other or belongs together."""
+        return [*self._belonging, *((*one, *then) for one, then in itertools.pairwise(self._lines))]
+
+    @cached_property
+    def _belonging(self) -> Sequence[Sequence[Quantity]]:
+        """Lines, columns, what has one dimension or one noun."""
         kinds = {each.kind for each in self.quantities} - {""}
+        same = [[each for each in self.quantities if each.kind == kind] for kind in kinds]
+        return [*self._lines, *self._columns, *map(_distinct, [*same, *self._of_nouns])]
+
+    @cached_property
+    def _of_nouns(self) -> Sequence[Sequence[Quantity]]:
+        """What has the same noun: words are not the same if they begin otherwise, except those of tests."""
+        beginning = defaultdict[str, list[Quantity]](list)
+        for each in self.quantities:
+            for begin in set(map(_beginning, each.words)):
+                beginning[begin].append(each)
         nouns = {each.words for each in self.quantities} - {()}
-        return [
-            *self._lines,
-            *neighbours,
-            *([each for each in self.quantities if each.kind == kind] for kind in kinds),
-            *([each for each in self.quantities if each.is_of(words)] for words in nouns),
-        ]
+        near = ((words, {id(each): each for word in words for each in beginning[_beginning(word)]}) for words in nouns)
+        return [[each for each in group.values() if each.is_of(words)] for words, group in near]
 
 
-def _holds(numbers: Sequence[float], low: float, high: float) -> bool:
-    """Return whether one of the numbers, which are sorted, lies between these two."""
-    place = bisect.bisect_right(numbers, low)
-    return place < len(numbers) and numbers[place] < high
+def _beginning(word: str) -> str:
+    return TESTS[0] if word.startswith(TESTS) else word[:3]
 
 
-def _sums(group: Sequence[Quantity], kind: str) -> Iterator[float]:
-    """Yield what the quantities of a dimension, or of each, add up to, with those that have neither unit nor noun."""
-    for unit in {kind} if kind else {each.kind for each in group}:
-        yield from _added(_sized(each for each in group if each.kind == unit or _is_bare(each, unit)))
+def _distinct(group: Sequence[Quantity]) -> Sequence[Quantity]:
+    """Return one of each measure: the same number of the same thing is mostly the same thing told again."""
+    return list({each.base: each for each in group}.values())
 
 
-def _multiples(line: Sequence[Quantity], kind: str) -> Iterator[float]:
-    """Yield what a quantity of a dimension is so many times, and shared among so many."""
-    for each, other in itertools.product(_sized(line, kind), _sized(line, "")) if kind else ():
-        size = max(one.size for one in line if one.kind == kind)
-        yield from (each * other / size, each / max(other, 1) / size)
+def _is_like(each: Quantity, said: Quantity) -> bool:
+    return each.kind == said.kind if said.kind else each.is_of(said.words)
 
 
-def _is_addend(each: Quantity, unit: str) -> bool:
-    return unit not in {"", "share"} and (each.kind == unit or _is_bare(each, unit))
+def _is_addend(each: Quantity, said: Quantity) -> bool:
+    """Return whether a number may be one of a dimension; grams and metres are sizes, but nobody adds these up."""
+    if said.kind in {"", "share"}:
+        return False
+    return is_price(each, said.kind) or (each.kind == said.kind and (said.kind != "size" or each.size == said.size))
 
 
-def _is_bare(each: Quantity, unit: str) -> bool:
-    """Return whether a number may be one of a dimension; prices often have only a key."""
-    return not each.kind and (not each.words or unit == "money")
-
-
-def _sized(group: Iterable[Quantity], kind: str | None = None) -> Sequence[float]:
-    """Return the different numbers, or those of a dimension in its smallest unit, of a group that is small enough."""
-    if kind is None:
-        found = {each.values[0] for each in group}
-    else:
-        found = {each.values[0] * each.size for each in group if each.kind == kind}
-    return sorted(found) if len(found) <= _MOST_ADDED else ()
-
-
-def _added(group: Sequence[float]) -> Iterator[float]:
-    yield sum(group)
-    for one, other in itertools.combinations(group, 2):
-        yield from (one + other, abs(one - other))
-
-
-def _percentages(group: Sequence[float]) -> Iterator[float]:
-    for part, whole in itertools.permutations(group, 2):
-        if whole:
-            yield from (100 * part / whole, abs(100 * (part - whole) / whole))
-
-
-def _around(value: float, said: Quantity) -> Iterator[tuple[float, float]]:
-    """Yield between what an original number lies: it may be rounded, a whole number to tens, a share to fives."""
-    half = said.step / 2 if said.kind or said.step != 1 else _EXACT
-    yield value - half, value + half
-    if said.step != 1:
-        return
-    if value >= 20 and value % 10 == 0:  # noqa: PLR2004 - below, rounding changes too much
-        zeros = len(f"{value:.0f}") - len(f"{value:.0f}".rstrip("0"))
-        by = min(value / 10, 5 * 10 ** (zeros - 1))
-        yield value - by, value + by
-    elif said.kind == "share" and value % 5 == 0:
-        yield value - 2, value + 2
+def _is_common(said: Quantity) -> bool:
+    """Return whether a number has so few digits that some of very many numbers come to it by chance."""
+    return len(re.sub(r"\D", "", said.written).strip("0")) < _RARE

@@ -15,6 +15,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 
+from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.proper_names import is_called_otherwise
 from gc_core.summaries.quoted_numbers import QuotedNumbers
 from gc_core.values.patterns import regex
@@ -41,20 +42,21 @@ _ABBREVIATED = frozenset({"e.g", "i.e", "a.m", "p.m", "etc", "vs", "u.s", "and/o
 
 
 def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
-    """Return names and numbers of the text that occur in none of the originals, in order. O(length of both)."""
-    names = dict.fromkeys(_names(text))
-    numbers = QuotedNumbers.of(text)
-    if not names and not numbers:
-        return ()
+    """Return names and quoted numbers of the text that occur in none of the originals. O(length of both)."""
     whole = "\n".join(originals)
+    return (*invented_names(text, whole), *QuotedNumbers.of(text).unknown_to(DerivedNumbers(whole)))
+
+
+def invented_names(text: str, whole: str) -> Iterator[str]:
+    """Yield names of a text that do not occur in another, in order."""
+    names = dict.fromkeys(_names(text))
+    if not names:
+        return
     squeezed = _SQUEEZED.sub("", whole).lower()
     lower = whole.lower()
-    found = [
-        name for name in names if not (_occurs_whole(name, squeezed) and _is_one_path(name.lower(), squeezed, lower))
-    ]
-    if numbers:
-        found += numbers.unknown_to(whole)
-    return tuple(found)
+    for name in names:
+        if not (_occurs_whole(name, squeezed) and _is_one_path(name.lower(), squeezed, lower)):
+            yield name
 
 
 def _names(text: str) -> Iterator[str]:

@@ -165,7 +165,7 @@ _GERMAN_PAST = regex(
     r"\b(?:wurden?|war(?:en)?|hatten?|ist|sind|hat|haben|[a-zäöüß]{2,}ten?|blieb|ging|lief|fiel|ließ|gab|kam|stand|lag)\b"
 )
 _ROMANCE_PAST = regex(
-    r"\b(?:a|ont|est|sont|\w+ai(?:t|ent)|fut|furent|\w+èrent|\w+ó|\w+(?:ar|ier)on|\w+aban?|\w+ían?|fue|era|eran|ha|han"
+    r"\b(?:a|ont|est|sont|\w+ai(?:t|ent)|fut|furent|\w+èrent|\w+ó|\w+(?:ar|ier)on|\w+aban?|\w+ían?|\w+[aei]v(?:a|ano)|\w+[aei]rono|\w+ò|fue|era|eran|ha|han"
     r"|hizo|dio)(?!\w)"
 )
 _ROMANCE_OTHERS: Final = (

@@ -7,18 +7,23 @@ Smaller ones are counts, not quotations. Those that name a port, a version, a li
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Self
 
 import attrs
 
-from gc_core.summaries.known_numbers import CLOCK, NUMBER, SPACED, KnownNumbers, forms, unspaced
+from gc_core.summaries.derived_numbers import DerivedNumbers
+from gc_core.summaries.quantities import Quantity, quantities
+from gc_core.summaries.times import short_dates, without_dates
+from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, plain, unspaced
 from gc_core.values.patterns import regex
 
 _RUN = regex(r"\d+")
 _AFTER_WORD = regex(r"(?<![A-Za-z0-9_.])\d+(?:\.\d+)*")
 _LEAST_DIGITS = 3
+_MOST_DIGITS = 15
 _LABEL = (
     r"ports?|versions?|lines?|pids?|process|issues?|tickets?|ids?|(?:status|exit|error) codes?|revisions?"
     r"|pull requests?|zeilen?|prozess|versionen|puertos?|líneas?|versión|proceso|lignes?|processus|portas?|linhas?"
@@ -49,34 +54,56 @@ class QuotedNumbers:
     Attributes:
         all: In order, once each.
         names: Those that name something: nobody adds up or rounds a port.
+        dates: Days in digits, which are none of these.
+        quantities: What they are of, if they are of something.
 
     """
 
     all: Sequence[str]
     names: AbstractSet[str]
+    dates: Sequence[str]
+    quantities: Mapping[str, Sequence[Quantity]]
 
     @classmethod
     def of(cls, text: str) -> Self:
         """Return those of a text."""
+        dates = [date for date, year in short_dates(text) if year or date.endswith(".")]
+        text = without_dates(text)
         labelled = dict.fromkeys((*_labelled(text), *(match[0].split()[-1] for match in _YEAR.finditer(text))))
         times = (match[0] for match in CLOCK.finditer(text))
-        return cls(
-            all=tuple(dict.fromkeys((*_numbers(text), *labelled, *_ports(text), *times))), names=frozenset(labelled)
-        )
+        of = defaultdict[str, list[Quantity]](list)
+        for each in quantities(text, carry=True):
+            of[unspaced(each.written)].append(each)
+        numbers = dict.fromkeys((*_numbers(text), *labelled, *_ports(text), *times))
+        return cls(all=tuple(numbers), names=frozenset({*labelled, *_ports(text)}), dates=dates, quantities=of)
 
     def __bool__(self) -> bool:
         """Return whether there is any."""
-        return bool(self.all)
+        return bool(self.all or self.dates)
 
-    def unknown_to(self, whole: str) -> list[str]:
-        """Return those that neither occur in a text, nor are derived from what does."""
-        known = KnownNumbers(whole)
-        return [number for number in self.all if not known.tell(number, is_name=number in self.names)]
+    def unknown_to(self, numbers: DerivedNumbers) -> list[str]:
+        """Return those that neither occur in a text, nor follow from what does."""
+        if not self:
+            return []
+        known = WrittenNumbers(numbers.text)
+        dates = [date for date in self.dates if date not in numbers.text and not known.tell_date(date)]
+        return [
+            number for number in self.all if not (known.tell(number) or self._follows(number, numbers, known))
+        ] + dates
+
+    def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
+        if clock := CLOCK.fullmatch(number):
+            return numbers.tell_hour(60 * int(clock[1]) + int(clock[2]))
+        if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
+            return False
+        said = self.quantities.get(number) or [Quantity.bare(number)]
+        is_misspelt = numbers.are_few and known.misspell(plain(number))
+        return any(map(numbers.round_to if is_misspelt else numbers.explain_long, said))
 
 
 def is_written(number: str, text: str) -> bool:
     """Return whether a text contains a number, in some notation; sums and round numbers do not count."""
-    return not set(forms(number)).isdisjoint(KnownNumbers(text).forms)
+    return not set(forms(number)).isdisjoint(WrittenNumbers(text).forms)
 
 
 def _numbers(text: str) -> Iterator[str]:

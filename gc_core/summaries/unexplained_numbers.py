@@ -1,30 +1,37 @@
 """
-Finds short numbers that the originals neither contain nor explain.
+Finds numbers that the originals neither contain nor explain.
 
-A short number is mostly something counted or worked out, so it is no quotation. Explained is what a reader of the
-originals may have counted in them (at most their lines, entries and texts, and how often they have the noun), and what
-`derived_numbers` works out. Where there are very many numbers, everything is. What is not explained is an invention if
-the originals have numbers of the same noun or dimension, or if it is more than they have lines. Up to twelve, a noun's
-number must be more than all of its numbers: fewer may be some of them.
+Long ones are quotations: see `quoted_numbers`. A short one is mostly something counted or worked out. Explained is what
+a reader of the originals may have counted in them (at most their lines, entries and texts, and how often they have the
+noun), and what `derived_numbers` works out; where there are very many numbers, everything. What is not explained is an
+invention if the originals have numbers of the same noun, key or dimension, or if it is more than they have lines. Up to
+twelve, a noun's number must be more than all of its numbers: fewer may be some of them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
-from gc_core.summaries.quantities import Quantity, quantities
+from gc_core.summaries.quantities import Quantity, are_of, in_digits, quantities
+from gc_core.summaries.quoted_numbers import QuotedNumbers
+from gc_core.summaries.times import is_month, without_dates
 from gc_core.values.patterns import regex
 
 _FEW: Final = 12
 """The largest number that people count themselves."""
 
-_SHORT: Final = 1000
+_SHORT: Final = 100
 """Larger numbers are quotations."""
 
+_MOST_LEFT: Final = 12
+"""Of a text with more unknown numbers, none is explained by the others."""
+
+_MOST_STEPS: Final = 2
 _SEEN: Final = frozenset(
     """
     item message turn step call line command mal fois vez vece nachricht zeile schritt aufruf message ligne étape appel
@@ -34,25 +41,50 @@ _SEEN: Final = frozenset(
 """What a summary counts itself."""
 
 _TIMES = regex(r"(?:time|vece|fois|mal|volt|veze|keer|gång|kat|раза?|razy|倍|per|por|pro)$")
-_PERCENTAGE = regex(r"\A\d+[.,]\d+\Z")
+_SENTENCE_END = regex(r"(?<=[.!?;])\s|(?<=[。！？；])")
 _ENTRY = regex(r"[,;、，|]")
 
 
-def unexplained(text: str, originals: Sequence[str]) -> tuple[str, ...]:
+def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
+    """
+    Return the numbers of a text that the originals neither contain nor explain, in order.
+
+    Those that are explained explain others: a summary adds up, and tells what that left.
+    """
+    text, originals = in_digits(text), [in_digits(each) for each in originals]
+    numbers = DerivedNumbers("\n".join(originals))
+    unknown = _unknown(text, originals, numbers)
+    names = QuotedNumbers.of(text).names
+    for _ in range(_MOST_STEPS if numbers.are_few and len(unknown) <= _MOST_LEFT else 0):
+        if names >= set(unknown):
+            break
+        numbers = DerivedNumbers("\n".join((*originals, _without(text, unknown))))
+        left = {*names, *_unknown(text, originals, numbers)}
+        unknown = tuple(each for each in unknown if each in left)
+    return unknown
+
+
+def _unknown(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers))))
+
+
+def _without(text: str, numbers: Sequence[str]) -> str:
+    """Return a text without some numbers, each sentence on a line."""
+    found = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
+    return _SENTENCE_END.sub("\n", re.sub(rf"(?<![A-Za-z\d.,])(?:{found})(?![A-Za-z\d])", ";", text))
+
+
+def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
     """Return short numbers of a text that the originals neither contain nor explain, in order."""
-    said = [each for each in quantities(text, carry=True) if min(each.values) > 1 and max(each.values) < _SHORT]
+    said = [each for each in quantities(without_dates(text), carry=True) if min(each.values) > 1 and _is_short(each)]
     if not said:
         return ()
-    known = _Known.of(originals)
+    known = _Known.of(originals, numbers)
     return tuple(dict.fromkeys(each.written for each in said if known.contradict(each)))
 
 
-def explained_shares(text: str, numbers: Sequence[str], originals: Sequence[str]) -> frozenset[str]:
-    """Return those of the numbers that are percentages with a fraction in a text, and are worked out from originals."""
-    shares = {each.written for each in quantities(text) if each.kind == "share"}
-    asked = [number for number in numbers if number in shares and _PERCENTAGE.match(number)]
-    derived = DerivedNumbers("\n".join(originals))
-    return frozenset(number for number in asked if derived.explain_share(number))
+def _is_short(said: Quantity) -> bool:
+    return max(said.values) < _SHORT and sum(map(str.isdigit, said.written)) < len(str(_SHORT))
 
 
 @attrs.frozen
@@ -64,20 +96,27 @@ class _Known:
     countable: int
 
     @classmethod
-    def of(cls, originals: Sequence[str]) -> _Known:
+    def of(cls, originals: Sequence[str], numbers: DerivedNumbers) -> _Known:
         whole = "\n".join(originals)
         lines = sum(1 for line in whole.split("\n") if line.strip())
         entries = max((len(_ENTRY.findall(text)) + 1 for text in originals), default=0)
-        return cls(DerivedNumbers(whole), whole.lower(), max(lines, entries, len(originals)))
+        return cls(numbers, whole.lower(), max(lines, entries, len(originals)))
 
     def contradict(self, said: Quantity) -> bool:
         """Return whether what it is of is numbered, but otherwise."""
-        if not self.numbers.are_few or not self.numbers.written.isdisjoint(said.values):
+        if not self.numbers.are_read or not self.numbers.written.isdisjoint(said.values):
             return False
-        return self._is_judged(said) and not self.numbers.explain(said)
+        if not self._is_judged(said) or self.numbers.explain(said):
+            return False
+        is_same = any(each.is_of(said.words) for each in self.numbers.quantities)
+        return is_same or said.kind in {"share", "size"} or not self.numbers.come_near(said)
 
     def _is_judged(self, said: Quantity) -> bool:
-        given = [max(each.values) for each in self.numbers.quantities if each.is_of(said.words)]
+        if said.is_rate:
+            return False
+        if any(are_of(each.keys, said.keys) for each in self.numbers.quantities):
+            return True
+        given = [max(each.values) for each in self.numbers.quantities if each.step == 1 and each.is_of(said.words)]
         if not said.written[0].isdigit() and (said.kind == "share" or (said.kind and max(said.values) > _FEW)):
             return False  # "sixty per cent" of five things
         return self._is_measured_otherwise(said) if said.kind else self._is_counted_otherwise(said, given)
@@ -89,6 +128,8 @@ class _Known:
 
     def _is_counted_otherwise(self, said: Quantity, given: Sequence[float]) -> bool:
         value = max(said.values)
+        if said.words and is_month(said.words[0]):
+            return False
         if _SEEN.intersection(said.words) or ("failed" in said.words and value <= self.countable):
             return False
         if value <= _FEW:

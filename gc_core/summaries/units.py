@@ -9,7 +9,10 @@ SCALES: Final = {
     for scale, words in (
         (10000, "万 萬 만"),
         (1e8, "억 億 亿"),
-        (1000, "千 k thousand tausend mille mil mila duizend тыс тысяч tys bin"),
+        (1e5, "lakh lakhs लाख"),
+        (1e7, "crore crores करोड़"),
+        (1e9, "billion billions bn milliarde milliarden mrd milliard milliards miliard miliarda miliardów миллиард"),
+        (1000, "千 k thousand tausend mille mil mila duizend тыс тысяч тысячи tys tysięcy tysiące bin हज़ार हजार"),
         (1e6, "million millions millionen mio millones millón milhões milioni miljoen млн миллион mln"),
         (1e6, "миллиона миллионов miliona milionów milyon"),
     )
@@ -20,13 +23,13 @@ SCALES: Final = {
 _DIMENSIONS: Final = {
     "time": """
         s sec secs second seconds min mins minute minutes minuten h hr hrs hour hours day days week weeks month
-        months year years ms sekunden sekunde stunden stunde tage tagen tag wochen monate monaten jahre jahren
-        seconde secondes heure heures jour jours semaine semaines mois an ans segundo segundos minuto minutos hora
-        horas día días dia dias semana semanas mes meses mês año años ano anos secondi secondo minuti ora ore giorni
-        giorno settimane settimana mesi mese anni anno seconden uur dagen weken maanden maand jaar sekund minut
-        godzin godziny dni tygodni tygodnie miesięcy lat lata секунд секунды минут минуты часов часа дней дня недель
-        недели месяцев месяца лет года saniye dakika saat gün hafta ay yıl 秒 分 分钟 分鐘 分間 小时 時間
-        天 日 日間 周 週間 个月 か月 ヶ月 年 年間 초 분 시간 일 주 개월 년
+        months year years ms milliseconds millisecond millisekunden sekunden sekunde stunden stunde tage tagen
+        tag wochen monate monaten jahre jahren seconde secondes heure heures jour jours semaine semaines mois an
+        ans segundo segundos minuto minutos hora horas día días dia dias semana semanas mes meses mês año años
+        ano anos secondi secondo minuti ora ore giorni giorno settimane settimana mesi mese anni anno seconden
+        uur dagen weken maanden maand jaar sekund minut godzin godziny dni tygodni tygodnie miesięcy lat lata
+        секунд секунды минут минуты часов часа дней дня недель недели месяцев месяца лет года saniye dakika saat
+        gün hafta ay yıl 秒 分钟 分鐘 分間 小时 時間 天 日 日間 周 週間 个月 か月 ヶ月 年 年間 초 분 시간 일 주 개월 년
     """,
     "share": """
         % percent percentage prozent pourcent porcento percento procent процентов процента yüzde パーセント 퍼센트
@@ -36,7 +39,7 @@ _DIMENSIONS: Final = {
         lira tl 元 円 원
     """,
     "size": """
-        b kb mb gb tb pb kib mib gib bytes byte bit bits pt px km m cm mm kg g mg t ton tonnes tons l ml litres
+        b kb mb gb tb pb ki mi gi kib mib gib bytes byte bit bits pt px km m cm mm kg g mg t ton tonnes tons l ml litres
         liters meter meters metres kilo kilos ° °c degrees grad degrés gradi grados градусов hz khz mhz ghz гб мб
         гигабайт мегабайт gigaoctets mégaoctets gigabytes megabytes gigabyte megabyte kilometers kilometres
         kilometer w kw kwh v 公里 米 公斤
@@ -46,16 +49,16 @@ UNITS: Final = {unit: kind for kind, units in _DIMENSIONS.items() for unit in un
 """The dimensions of units."""
 
 _SIZES: Final = (
-    (0.001, "ms mm"),
-    (60, "min мин dakika 分 분"),
+    (0.001, "ms mm mg ml millisec millisek"),
+    (60, "min мин dakika 分钟 分鐘 分間 분"),
     (2630000, "month mois monat mes mês maand miesi меся ay 个月 か月 ヶ月 개월"),
     (3600, "h stund or uur godz час saat 小 時 시"),
     (604800, "semain semana settiman wee woch wek tygod недел 周 週 주"),
     (86400, "day tag jour día dia giorn dag dni дн gün 天 日 일"),
     (31560000, "year jahr an añ jaar lat год лет yıl 年 년"),
-    (1000.0, "kb kib km kg"),
-    (1000000.0, "mb mib mega méga мб мега"),
-    (1000000000.0, "gb gib giga гб гига"),
+    (1000.0, "kb ki kib km kg kw kwh kilo"),
+    (1000000.0, "mb mi mib mega méga мб мега"),
+    (1000000000.0, "gb gi gib giga гб гига"),
     (1000000000000.0, "tb tera"),
     (0.01, "cm cent"),
 )  # fmt: skip

@@ -7,13 +7,13 @@ from typing import Final
 
 import attrs
 
+from gc_core.summaries.changed_calls import changed_calls
 from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
 from gc_core.summaries.fact_selection import fact_tokens, is_contained, required_facts, room_of
-from gc_core.summaries.inventions import invented
+from gc_core.summaries.inventions import invented_names
 from gc_core.summaries.orders import QUOTATION, orders_in
 from gc_core.summaries.proper_names import unknown_names
-from gc_core.summaries.short_numbers import contradicted
-from gc_core.summaries.unexplained_numbers import explained_shares, unexplained
+from gc_core.summaries.unexplained_numbers import unknown_numbers
 from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
 from gc_core.values.summary import SummaryRequest
@@ -25,7 +25,7 @@ _FENCE = "```"
 _MOST_NAMED = 6
 _MOST_LISTED = 12
 
-_QUOTED = regex(r"“[^“”\n]*”|`[^`\n]+`|\"[^\"\n]*\"")
+_QUOTED = regex(r"[“„][^“”\n]*[“”]|`[^`\n]+`|\"[^\"\n]*\"|«[^«»\n]*»|»[^«»\n]*«|「[^「」\n]*」|『[^『』\n]*』")
 
 _TOLD = "mentioned|described|shown|listed|noted|discussed|stated|said|quoted|given"
 _BACKWARD = regex(
@@ -133,13 +133,11 @@ def _invented(request: SummaryRequest, text: str) -> str:
     """Return names and numbers that neither the originals nor the request contain."""
     said = (text for item in request.items for text in (item.id, item.name, item.text))
     originals = (*said, *request.entries, *request.names, *request.tools, request.focus)
-    quoted = invented(text, originals)
-    shares = explained_shares(text, quoted, originals) if quoted else ()
     found = (
-        *(name for name in quoted if name not in shares),
+        *invented_names(text, "\n".join(originals)),
         *unknown_names(prose_of(text), originals),
-        *contradicted(text, originals),
-        *unexplained(text, originals),
+        *changed_calls(text, originals),
+        *unknown_numbers(text, originals),
     )
     if not found:
         return ""

@@ -1,0 +1,118 @@
+"""Tells which long numbers, hours and dates a text contains, in some notation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+
+import attrs
+
+from gc_core.summaries.times import dates_in, years_in
+from gc_core.values.patterns import regex
+
+_LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
+NUMBER = regex(rf"(?<![{_LETTER}\d_.])(?<!\d[,'])\d+(?:[.,_']\d+)*")
+SPACED = regex(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\w.,]\w)")
+CLOCK = regex(r"(?<![\w:.])(\d{1,3}):(\d{2})(?![\d:])")
+_POWER = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,6})?e[+-]?\d{1,2}(?!\w)", re.IGNORECASE)
+_VERSION = regex(r"(?<![\w.])v(\d+(?:\.\d+)+)", re.IGNORECASE)
+_RUN = regex(r"\d+")
+_LEAST_LONG = 3
+_LEAST_REFERENCE = 5
+_MOST_DIGITS = 18  # Python refuses to convert thousands
+_NEAR = 5
+
+
+@attrs.frozen(slots=False)
+class WrittenNumbers:
+    """The numbers of a text."""
+
+    text: str
+
+    def tell(self, number: str) -> bool:
+        """Return whether it occurs in some notation, or as the beginning of a version, or the end of a reference."""
+        if clock := CLOCK.fullmatch(number):
+            return self._tell_time(int(clock[1]), int(clock[2]))
+        if not self.forms.isdisjoint(forms(number)):
+            return True
+        if number.isdigit():
+            return number in self._ends or (len(number) == len("2025") and int(number) in self._years)
+        return plain(number.replace(",", ".")) in self._beginnings
+
+    def tell_date(self, date: str) -> bool:
+        """Return whether a day of a month occurs, or, in a date of its own, both."""
+        days = {(month, day) for _, month, day in dates_in(date)}
+        return not days.isdisjoint(self._dates) or not {*map(int, _RUN.findall(date))} - {*map(int, self._runs)}
+
+    def misspell(self, number: str) -> bool:
+        """Return whether one has the digits of a number in another order: 8434 for 8443."""
+        return len(number) >= _LEAST_LONG and "".join(sorted(number)) in self._spellings
+
+    def _tell_time(self, hours: int, minutes: int) -> bool:
+        """Return whether the minutes occur, whatever the zone, or a time nearby, or both as one number."""
+        if str(minutes) in self.forms or f"{minutes:02}" in self.forms or str(60 * hours + minutes) in self.forms:
+            return True
+        times = (60 * int(hour) + int(minute) for hour, minute in CLOCK.findall(self.text))
+        return not minutes or any(abs(60 * hours + minutes - other) < _NEAR for other in times)
+
+    @cached_property
+    def forms(self) -> AbstractSet[str]:
+        """All notations of all numbers, and every run of digits."""
+        return {form for number in self._numbers for form in forms(number)} | self._runs
+
+    @cached_property
+    def _runs(self) -> AbstractSet[str]:
+        return frozenset(_RUN.findall(self.text))
+
+    @cached_property
+    def _numbers(self) -> AbstractSet[str]:
+        spaced = (unspaced(number) for number in SPACED.findall(self.text))
+        powers = (f"{float(power):f}".rstrip("0") for power in _POWER.findall(self.text))
+        return {*NUMBER.findall(self.text), *_VERSION.findall(self.text), *spaced, *powers}
+
+    @cached_property
+    def _beginnings(self) -> AbstractSet[str]:
+        """What longer versions begin with."""
+        dotted = (form.split(".") for form in self.forms if "." in form)
+        return {".".join(parts[:end]) for parts in dotted for end in range(1, len(parts))}
+
+    @cached_property
+    def _spellings(self) -> AbstractSet[str]:
+        return {"".join(sorted(form)) for form in self.forms}
+
+    @cached_property
+    def _ends(self) -> AbstractSet[str]:
+        """Three digits and more with which longer references begin or end."""
+        runs = (run for run in self._runs if _LEAST_REFERENCE <= len(run) <= _MOST_DIGITS)
+        return {part for run in runs for size in range(_LEAST_LONG, len(run)) for part in (run[:size], run[-size:])}
+
+    @cached_property
+    def _dates(self) -> AbstractSet[tuple[int, int]]:
+        return {(month, day) for _, month, day in dates_in(self.text)}
+
+    @cached_property
+    def _years(self) -> AbstractSet[int]:
+        return years_in(self.text)
+
+
+def plain(number: str) -> str:
+    """Return a number without separators."""
+    return re.sub(r"[,_']", "", number)
+
+
+def unspaced(number: str) -> str:
+    """Return 12 480 as 12480."""
+    return re.sub(r"\s", "", number)
+
+
+def forms(number: str) -> Iterator[str]:
+    """Yield the notations of a number: with a comma for a point, without separators, without a last 0."""
+    yield plain(number)
+    digits = re.sub(r"\D", "", number)
+    yield digits
+    if "," in number or "." in number:
+        yield plain(number.replace(",", "."))
+        yield digits.rstrip("0")
+        yield re.sub(r"[.,]0+$", "", number).replace(".", "").replace(",", "")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gc_core.summaries.inventions import invented
 from gc_core.summaries.number_words import spelt_in
 from gc_core.summaries.unexplained_numbers import unknown_numbers
 
@@ -142,3 +143,7 @@ def test_a_port_is_not_explained_by_what_the_summary_adds_up():
 )
 def test_what_does_not_follow_is_found(text, numbers):
     assert unknown_numbers(text, ["workers = 4\nworkers: 6\n4 nights, 463 €, CN8840217"]) == numbers
+
+
+def test_two_numbers_beside_each_other_are_not_one():
+    assert invented("It ran with `80 4821` once.", ["80 48213", "4821"]) == ()

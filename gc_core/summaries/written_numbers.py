@@ -14,7 +14,7 @@ from gc_core.values.patterns import regex
 
 _LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
 NUMBER = regex(rf"(?<![{_LETTER}\d_.])(?<!\d[,'])\d+(?:[.,_']\d+)*")
-SPACED = regex(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?![\w.,]\w)")
+SPACED = regex(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?!\d|[\w.,]\w)")
 CLOCK = regex(r"(?<![\w:.])(\d{1,3}):(\d{2})(?![\d:])")
 _POWER = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,6})?e[+-]?\d{1,2}(?!\w)", re.IGNORECASE)
 _VERSION = regex(r"(?<![\w.])v(\d+(?:\.\d+)+)", re.IGNORECASE)

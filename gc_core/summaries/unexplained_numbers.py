@@ -104,9 +104,9 @@ class _Known:
 
     def contradict(self, said: Quantity) -> bool:
         """Return whether what it is of is numbered, but otherwise."""
-        if not self.numbers.are_read or not self.numbers.written.isdisjoint(said.values):
-            return False
-        if not self._is_judged(said) or self.numbers.explain(said):
+        if not self.numbers.are_few or not self.numbers.written.isdisjoint(said.values):
+            return False  # most numbers are only repeated: what the originals' are of is then not read
+        if not self.numbers.are_read or not self._is_judged(said) or self.numbers.explain(said):
             return False
         is_same = any(each.is_of(said.words) for each in self.numbers.quantities)
         return is_same or said.kind in {"share", "size"} or not self.numbers.come_near(said)

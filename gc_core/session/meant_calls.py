@@ -11,6 +11,7 @@ from gc_core.relevance.mentions import without_names
 from gc_core.relevance.plain_words import PlainWord, spelt, together
 from gc_core.session.asked_words import LEAST_SHARE_OF_RESULT, LEAST_WORDS, AskedWords, Meaning
 from gc_core.session.named_calls import Called, CallFinder, Known
+from gc_core.session.remarks import Remark
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import ItemKind, number_of
@@ -28,14 +29,16 @@ class MeantCall:
 
     Attributes:
         known: What is known by it, or by a later one about the same thing.
-        called: The message's words in its arguments, as they are spelt there.
+        called: The message's words in its arguments, or in what the agent said of it, as they are spelt there.
         told: Those in what is known.
+        remark: The id of what the agent said of it, or "".
 
     """
 
     known: Known
     called: Mapping[PlainWord, str]
     told: Mapping[PlainWord, str]
+    remark: str = ""
 
     @property
     def words(self) -> frozenset[PlainWord]:
@@ -55,11 +58,15 @@ class CallMatcher:
     Args:
         calls: Reads calls and what is known by them.
         recall: Reads an original, also of an earlier session.
+        remark_of: Finds the call that an agent's text is about.
 
     """
 
-    def __init__(self, calls: CallFinder, recall: Callable[[str], str]) -> None:
+    def __init__(
+        self, calls: CallFinder, recall: Callable[[str], str], remark_of: Callable[[Sharer], Remark | None]
+    ) -> None:
         self._calls = calls
+        self._remark_of = remark_of
         self._recall = recall
 
     def meant(
@@ -70,15 +77,24 @@ class CallMatcher:
         what is known by it, or the step asks for it itself.
 
         The message names it with a rare word of its arguments, in a clause that asks for something, and another rare
-        word of it or of what it returned; one word of the arguments is enough if it is a name.
+        word of it or of what it returned; one word of the arguments is enough if it is a name. What the agent said of
+        the result counts as the arguments do, for what is asked for.
         """
-        sharing = [each for each in earlier if _is_call(each) and meaning.rare.intersection(each.words)]
+        sharing = [each for each in earlier if meaning.rare.intersection(each.words)]
         sharing.sort(key=lambda each: -meaning.share(each.words))
-        matches = [_Match.of(self._calls.called(each), asked) for each in sharing[:MOST_READ]]
+        remarks = self._remarks(sharing)
+        calls = {each.item: each for each in [each for each in sharing if _is_call(each)][:MOST_READ]}
+        calls.update((key, remark.call) for key, remark in remarks.items())
+        matches = [_Match.of(self._calls.called(each), asked, remarks.get(key)) for key, each in calls.items()]
         clear = (each for each in self._known(matches, asked, meaning) if each.known.item not in whole)
         return max(clear, key=lambda each: meaning.share(each.words), default=None)
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _remarks(self, sharing: Sequence[Sharer]) -> Mapping[str, Remark]:
+        """Return what the agent said of calls, by their ids."""
+        said = [each for each in sharing if each.kind == ItemKind.ASSISTANT_TEXT.value][:MOST_READ]
+        return {remark.call.item: remark for remark in map(self._remark_of, said) if remark is not None}
 
     def _known(self, matches: Sequence[_Match], asked: AskedWords, meaning: Meaning) -> Iterator[MeantCall]:
         """Yield what is known by the best of some calls that are meant."""
@@ -92,7 +108,7 @@ class CallMatcher:
             if known is None:
                 continue
             told = together(self._recall(known.item), asked.words, meaning.share)
-            meant = MeantCall(known=known, called=match.words, told=told)
+            meant = MeantCall(known=known, called=match.words, told=told, remark=match.remark)
             if match.is_clear(meant, heads, asked, meaning):
                 yield meant
 
@@ -106,7 +122,8 @@ class _Match:
         call: The call.
         values: The values of its arguments.
         names: The joined names of the message that are in them.
-        words: The message's words in them, as they are spelt there.
+        words: The message's words in them, or in what the agent said of the result, as they are spelt there.
+        remark: The id of what the agent said of the result, if that has other words of it than the arguments.
 
     """
 
@@ -114,21 +131,24 @@ class _Match:
     values: tuple[str, ...]
     names: tuple[str, ...]
     words: Mapping[PlainWord, str]
+    remark: str = ""
 
     @classmethod
-    def of(cls, call: Called, asked: AskedWords) -> _Match:
+    def of(cls, call: Called, asked: AskedWords, remark: Remark | None) -> _Match:
         """Return the words outside of joined names that the arguments do not have: these mean other things."""
         values = values_asked(call.part.text)
         names = tuple(name for name in asked.names if any(is_part(name, value) for value in values))
         others = set(asked.names).difference(names)
         own = tuple(spelt(without_names(asked.text, others), asked.words)) if others else asked.words
-        return cls(call, values, names, spelt("\n".join(values), own))
+        words = spelt("\n".join(values), own)
+        said = spelt(remark.text, [word for word in own if word in asked.asking]) if remark else {}
+        return cls(call, values, names, {**said, **words}, remark.item if remark and said else "")
 
     def is_clear(self, meant: MeantCall, heads: Collection[PlainWord], asked: AskedWords, meaning: Meaning) -> bool:
         """Return whether it is clear that a message means this call by some of its words."""
         runs = len({word.run for word in meaning.rare & meant.words})
         tells = not meant.told.keys() <= self.words.keys()
-        are_several = runs > LEAST_WORDS or (runs == LEAST_WORDS and (tells or self._are_ordered(asked)))
+        are_several = runs > LEAST_WORDS or (runs == LEAST_WORDS and (tells or bool(self.remark) or self._are_ordered(asked)))
         if are_several and meaning.share(meant.words) >= LEAST_SHARE_OF_RESULT:
             return True
         if asked.asking.isdisjoint(heads):

@@ -213,8 +213,10 @@ class RecallSuggestions:
     @functools.cached_property
     def _questions(self) -> PlainQuestions:
         from gc_core.session.plain_questions import PlainQuestions
+        from gc_core.session.remarks import remark_of
 
-        return PlainQuestions(self._history, self._calls, self._recall, self._is_taken_back)
+        remarks = functools.partial(remark_of, self._runtime)
+        return PlainQuestions(self._history, self._calls, self._recall, remarks, self._is_taken_back)
 
     def _asked_for(self, said: Unit, items: Sequence[Item], changed: Collection[str]) -> tuple[Suggestion, ...]:
         """Return what is asked for in plain words."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from gc_core.relevance.deeds import is_done_to
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.plain_words import plain_words
 from gc_core.values.patterns import regex
@@ -122,7 +123,7 @@ _HAS_DONE = regex(
     r"|(?:i|we) (?:now |just )?(?!(?:need|proceed|feed)(?!\w))(?:\w+ed|wrote|made|did|sent)"
     r"|(?:ich habe?|wir haben|habe)(?!.* zu )|j'ai(?! besoin)|nous avons(?! besoin)|he|hemos|ho(?! bisogno)"
     r"|abbiamo(?! bisogno)|(?:ik heb|we hebben)(?!.* nodig)|(?:jag|vi|jeg) har)(?!\w)"
-    r"|^\W*я \w+л[аи]?(?!\w)|^\W*\w+(?:łem|łam|lismy|łysmy)(?!\w)|\w(?<!\ba)(?<!\byar)[dt][ıiu][mk]\W*$"
+    r"|(?<!\w)я \w+л[аи]?(?!\w)|^\W*\w+(?:łem|łam|lismy|łysmy)(?!\w)|\w(?<!\ba)(?<!\byar)[dt][ıiu][mk]\W*$"
     r"|\w[ıiu]l[dt][ıiu]\W*$|ました\W*$|已经|(?:했|었|았|였)습니다"
 )
 _SAME = regex(
@@ -212,6 +213,18 @@ class Needs:
         return cls(*("\n".join(_without_new(each, is_plan) for each in kept) for kept in (clauses, asks)))
 
 
+def sentences_in(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    return [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+
+
+def asks(sentence: str, *, by_mark: bool = False) -> bool:
+    """Return whether a sentence asks for something, or looks back at it; by a question mark only, if wanted."""
+    plain = folded(sentence)
+    patterns = (_MARK,) if by_mark else (_MARK, _INTERROGATIVE, _LOOKS_BACK)
+    return any(pattern.search(plain) is not None for pattern in patterns)
+
+
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names of a text, the longest first, without those inside of longer ones."""
     formed = (each.group().strip("`").rstrip("./:;!?") for each in _NAME.finditer(text))
@@ -272,7 +285,9 @@ def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
     for clause in _clauses(text):
         for name in clause.names:
             is_taken = _TAKEN_FROM.search(folded(clause.text.partition(name)[0])) is not None
-            needs = clause.asks or is_plan or _needs(without_names(clause.sentence, clause.names), is_taken=is_taken)
+            request = without_names(clause.sentence, clause.names)
+            is_deed = is_done_to(clause.sentence, clause.sentence.find(name)) and not _is_same(request)
+            needs = clause.asks or (is_plan and not is_deed) or _needs(request, is_taken=is_taken, is_deed=is_deed)
             is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause.text)
             is_made = clause.does and not is_symbol and not (is_plan and is_taken)
             is_gone = clause.ends or is_made or (is_plan and clause.has_done)
@@ -280,21 +295,21 @@ def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
 
 
 def _clauses(text: str) -> Iterator[_Clause]:
-    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
-    asking = [_asks(without_names(sentence, names_in(sentence))) for sentence in sentences]
-    for sentence, asks in zip(sentences, asking, strict=True):
+    sentences = sentences_in(text)
+    asking = [asks(without_names(sentence, names_in(sentence))) for sentence in sentences]
+    for sentence, is_asking in zip(sentences, asking, strict=True):
         clauses = _CLAUSE.split(sentence)
         for clause in clauses:
             names = names_in(clause)
             plain = folded(without_names(clause, names))
-            looks_back = _asks(plain) or _LOOKS_BACK.search(folded(text)) is not None
+            looks_back = asks(plain) or _LOOKS_BACK.search(folded(text)) is not None
             others = (other for other in clauses if other is not clause)
-            is_question = sum(asking) > asks or _INTERROGATIVE.search(plain) is not None or any(map(_asks, others))
+            is_question = sum(asking) > is_asking or _INTERROGATIVE.search(plain) is not None or any(map(asks, others))
             yield _Clause(
                 text=clause,
                 sentence=sentence,
                 names=names,
-                asks=asks,
+                asks=is_asking,
                 about=text if any(asking) else sentence,
                 ends=_FORGETS.search(plain) is not None or (_FINISHED.search(plain) is not None and not looks_back),
                 does=_DOES.search(plain) is not None and not is_question,
@@ -303,7 +318,7 @@ def _clauses(text: str) -> Iterator[_Clause]:
 
 def _does(clause: _Clause, *, is_plan: bool) -> bool:
     """Return whether something is done to what a clause is about, or was done by the agent."""
-    if is_plan and _SAME.search(clause.plain) is not None:
+    if is_plan and _is_same(clause.plain):
         return False
     return clause.does or (is_plan and clause.has_done)
 
@@ -319,24 +334,23 @@ def _without_new(clause: _Clause, is_plan: bool) -> str:
     return kept
 
 
-def _needs(request: str, *, is_taken: bool) -> bool:
-    """Return whether a request uses what it names, or asks for something else with it."""
+def _is_same(request: str) -> bool:
+    return _SAME.search(folded(request)) is not None
+
+
+def _needs(request: str, *, is_taken: bool, is_deed: bool = False) -> bool:
+    """Return whether a request uses what it names, or asks for something else with it than a deed."""
     plain = folded(request)
     if _USES.search(plain) is not None:
         return True
     says_much = len({word.run for word in plain_words(plain, LONGEST)}) >= _LEAST_WORDS
-    return says_much and (is_taken or _PLEASES.search(plain) is not None)
+    return says_much and (is_taken or (not is_deed and _PLEASES.search(plain) is not None))
 
 
 def _is_part(name: str, longer: str) -> bool:
     """Return whether a name is in a longer one, which is not just the name with an ending or other words at it."""
     is_bare = longer.startswith(f"{name}-") or (name.isascii() and not longer.isascii())
     return name in longer and not is_bare
-
-
-def _asks(sentence: str) -> bool:
-    plain = folded(sentence)
-    return any(pattern.search(plain) is not None for pattern in (_MARK, _INTERROGATIVE, _LOOKS_BACK))
 
 
 def _order(mention: Mention) -> tuple[bool, int]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 import attrs
 
 from gc_core.relevance.argument_names import are_ordered, is_part, is_telling, is_whole, values_asked
-from gc_core.relevance.mentions import without_names
+from gc_core.relevance.deeds import gives_text, is_done_to
+from gc_core.relevance.mentions import asks, sentences_in, without_names
 from gc_core.relevance.plain_words import PlainWord, spelt, together
 from gc_core.session.asked_words import LEAST_SHARE_OF_RESULT, LEAST_WORDS, AskedWords, Meaning
 from gc_core.session.named_calls import Called, CallFinder, Known
@@ -100,7 +101,7 @@ class CallMatcher:
         """Yield what is known by the best of some calls that are meant."""
         for match in sorted(matches, key=lambda match: -meaning.share(match.words))[:_LOOKED_AT]:
             heads = meaning.rare & match.words.keys() & asked.meant
-            if not heads or len(spelt(asked.own, tuple(match.words))) == len(match.words):
+            if not heads or match.is_deed(asked) or len(spelt(asked.own, tuple(match.words))) == len(match.words):
                 continue
             same = [each.call for each in matches if each.words.keys() >= match.words.keys()]
             others = [word for word in asked.words if word not in match.words]
@@ -154,6 +155,15 @@ class _Match:
         if asked.asking.isdisjoint(heads):
             return tells and self._is_named
         return are_several or self._is_named or any(self._is_telling(word, asked) for word in heads)
+
+    def is_deed(self, asked: AskedWords) -> bool:
+        """Return whether the message only does something to what the call was about."""
+        here = ((each, spelt(each, tuple(self.words))) for each in sentences_in(asked.text))
+        return all(self._does(each, next(iter(words.values())), asked) for each, words in here if words)
+
+    def _does(self, sentence: str, thing: str, asked: AskedWords) -> bool:
+        is_deed = is_done_to(sentence, sentence.find(thing)) or gives_text(sentence, "\n".join(self.values))
+        return is_deed and (asked.is_plan or not asks(sentence))
 
     def _are_ordered(self, asked: AskedWords) -> bool:
         """Return whether the message has the words in the order of the arguments."""

@@ -174,7 +174,7 @@ class RecallSuggestions:
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
-        return (*repeated, *called, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items, named.changed)
+        return (*repeated, *called, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items, named.changed | named.decided)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""

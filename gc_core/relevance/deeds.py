@@ -20,7 +20,7 @@ _ARTICLE = regex(
     r"|een|ett)\s*$"
 )
 _JOINED = regex(r"[\w./:@#-]+\Z")
-_OWNS = regex(r"\S*['’]s(?!\w)")
+_OWNS = regex(r"\S*(?: [A-Z]\S*)*['’](?:s|\w*[ıiuü]n)(?!\w)")
 
 
 _QUOTED = regex(
@@ -40,9 +40,9 @@ def is_done_to(sentence: str, start: int) -> bool:
     whole = _JOINED.search(sentence, 0, start)
     start = whole.start() if whole else start
     before, thing = folded(sentence[:start]), sentence[start:]
-    if start > _MOST_CHARS or _WITHOUT_BLANKS.search(sentence) or _OWNS.match(thing):
+    if start > _MOST_CHARS or _WITHOUT_BLANKS.search(sentence):
         return False
     verb = _ARTICLE.sub("", before).split()
     if not verb:
         return True
-    return any(plain_words(verb[-1], 1)) and len(plain_words(before, 2)) == 1
+    return _OWNS.match(thing) is None and any(plain_words(verb[-1], 1)) and len(plain_words(before, 2)) == 1

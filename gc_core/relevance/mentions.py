@@ -289,7 +289,7 @@ def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
             is_deed = is_done_to(clause.sentence, clause.sentence.find(name)) and not _is_same(request)
             needs = clause.asks or (is_plan and not is_deed) or _needs(request, is_taken=is_taken, is_deed=is_deed)
             is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause.text)
-            is_made = clause.does and not is_symbol and not (is_plan and is_taken)
+            is_made = clause.does and not is_symbol and not (is_plan and (is_taken or _is_same(request)))
             is_gone = clause.ends or is_made or (is_plan and clause.has_done)
             yield Mention(name=name, asks=needs, about=clause.about), is_gone
 
@@ -341,7 +341,7 @@ def _is_same(request: str) -> bool:
 def _needs(request: str, *, is_taken: bool, is_deed: bool = False) -> bool:
     """Return whether a request uses what it names, or asks for something else with it than a deed."""
     plain = folded(request)
-    if _USES.search(plain) is not None:
+    if _USES.search(plain) is not None or _is_same(plain):
         return True
     says_much = len({word.run for word in plain_words(plain, LONGEST)}) >= _LEAST_WORDS
     return says_much and (is_taken or (not is_deed and _PLEASES.search(plain) is not None))

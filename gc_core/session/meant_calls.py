@@ -16,10 +16,12 @@ from gc_core.session.remarks import Remark
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import ItemKind, number_of
+from gc_core.values.patterns import regex
 
 MOST_READ = 12
 """The most calls with rare words of a message whose arguments are read."""
 
+_ID = regex(r"[^\W\d_].*\d|\d.*[^\W\d_]")  # of another thing, as the arguments do not have it
 _LOOKED_AT = 3  # of the best calls: what is known by them
 
 
@@ -101,7 +103,7 @@ class CallMatcher:
         """Yield what is known by the best of some calls that are meant."""
         for match in sorted(matches, key=lambda match: -meaning.share(match.words))[:_LOOKED_AT]:
             heads = meaning.rare & match.words.keys() & asked.meant
-            if not heads or match.is_deed(asked) or len(spelt(asked.own, tuple(match.words))) == len(match.words):
+            if not heads or len(spelt(asked.own, tuple(match.words))) == len(match.words):
                 continue
             same = [each.call for each in matches if each.words.keys() >= match.words.keys()]
             others = [word for word in asked.words if word not in match.words]
@@ -110,6 +112,9 @@ class CallMatcher:
                 continue
             told = together(self._recall(known.item), asked.words, meaning.share)
             meant = MeantCall(known=known, called=match.words, told=told, remark=match.remark)
+            others = {word.run for word in meaning.rare & told.keys() - match.words.keys()}
+            if len(others) < LEAST_WORDS and match.is_deed(asked):
+                continue
             if match.is_clear(meant, heads, asked, meaning):
                 yield meant
 
@@ -142,7 +147,8 @@ class _Match:
         others = set(asked.names).difference(names)
         own = tuple(spelt(without_names(asked.text, others), asked.words)) if others else asked.words
         words = spelt("\n".join(values), own)
-        said = spelt(remark.text, [word for word in own if word in asked.asking]) if remark else {}
+        is_other = any(_ID.search(name) for name in others)
+        said = spelt(remark.text, [word for word in own if word in asked.asking]) if remark and not is_other else {}
         return cls(call, values, names, {**said, **words}, remark.item if remark and said else "")
 
     def is_clear(self, meant: MeantCall, heads: Collection[PlainWord], asked: AskedWords, meaning: Meaning) -> bool:

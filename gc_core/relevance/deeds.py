@@ -2,7 +2,7 @@
 Whether something is done to what a clause names: it needs nothing that is known of it.
 
 Told by where the thing stands: it begins the sentence, or stands right behind its only verb ("Je désactive web-2",
-"Schließ OPS-7 bitte"). Whoever needs something of it names that first ("the address of web-2", "based on OPS-7").
+"Schließ OPS-7 bitte"); in Chinese, Japanese and Korean by what marks an object. Whoever needs something of it names that first ("the address of web-2", "based on OPS-7").
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ _ARTICLE = regex(
     r"(?<!\w)(?:the|an?|der|die|das|dem|den|eine?[nmrs]?|une?|les?|la|l['’]|el|los|las|una|un|uno|il|lo|o|um|uma|het|de"
     r"|een|ett)\s*$"
 )
+_OBJECT_BEFORE = regex(r"[把将將]\s?[\"“「『《]?\Z")
+_OBJECT_BEHIND = regex(r"[\"”」』》`]?\s?(?:を|[을를](?!\w))")
 _JOINED = regex(r"[\w./:@#-]+\Z")
 _OWNS = regex(r"\S*(?: [A-Z]\S*)*['’](?:s|\w*[ıiuü]n)(?!\w)")
 
@@ -35,14 +37,17 @@ def gives_text(sentence: str, known: str) -> bool:
     return any(folded(each) not in folded(known) for each in quoted)
 
 
-def is_done_to(sentence: str, start: int) -> bool:
-    """Return whether a sentence, by the word order of languages with blanks, does something to the thing at a place."""
+def is_done_to(sentence: str, thing: str) -> bool:
+    """Return whether a sentence does something to what it names, by its word order, or by the thing's case."""
+    start = sentence.find(thing)
+    if _WITHOUT_BLANKS.search(sentence):
+        marked = _OBJECT_BEFORE.search(sentence, 0, start) or _OBJECT_BEHIND.match(sentence, start + len(thing))
+        return marked is not None
     whole = _JOINED.search(sentence, 0, start)
     start = whole.start() if whole else start
-    before, thing = folded(sentence[:start]), sentence[start:]
-    if start > _MOST_CHARS or _WITHOUT_BLANKS.search(sentence):
-        return False
+    before = folded(sentence[:start])
     verb = _ARTICLE.sub("", before).split()
-    if not verb:
-        return True
-    return _OWNS.match(thing) is None and any(plain_words(verb[-1], 1)) and len(plain_words(before, 2)) == 1
+    if start > _MOST_CHARS or not verb:
+        return not verb
+    is_first = any(plain_words(verb[-1], 1)) and len(plain_words(before, 2)) == 1
+    return is_first and _OWNS.match(sentence, start) is None

@@ -286,7 +286,7 @@ def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
         for name in clause.names:
             is_taken = _TAKEN_FROM.search(folded(clause.text.partition(name)[0])) is not None
             request = without_names(clause.sentence, clause.names)
-            is_deed = is_done_to(clause.sentence, clause.sentence.find(name)) and not _is_same(request)
+            is_deed = is_done_to(clause.sentence, name) and not _is_same(request)
             needs = clause.asks or (is_plan and not is_deed) or _needs(request, is_taken=is_taken, is_deed=is_deed)
             is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause.text)
             is_made = clause.does and not is_symbol and not (is_plan and (is_taken or _is_same(request)))

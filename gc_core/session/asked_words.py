@@ -72,13 +72,11 @@ class AskedWords:
             return cls(text=text, own=own)
         needs = Needs.of(text, is_plan=said.is_step)
         parts = [part for name in without for part in plain_words(name, MOST_WORDS)]
-        words = tuple(
-            word
-            for word in plain_words(needs.text if said.is_step else text, MOST_WORDS)
-            if not any(word.is_form(part.text) for part in parts)
-        )
+        found = plain_words(needs.text if said.is_step else text, MOST_WORDS)
+        words = tuple(word for word in found if not any(word.is_form(part.text) for part in parts))
         meant, asking = (frozenset(spelt(part, words)) for part in (needs.text, needs.asks))
-        return cls(text=text, own=own, is_plan=said.is_step, words=words, meant=meant, asking=asking, names=joined_names(text))
+        names = joined_names(text)
+        return cls(text=text, own=own, is_plan=said.is_step, words=words, meant=meant, asking=asking, names=names)
 
 
 @attrs.frozen

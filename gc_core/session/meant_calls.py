@@ -34,14 +34,14 @@ class MeantCall:
         known: What is known by it, or by a later one about the same thing.
         called: The message's words in its arguments, or in what the agent said of it, as they are spelt there.
         told: Those in what is known.
-        remark: The id of what the agent said of it, or "".
+        remark: What the agent said of it, if that was looked at.
 
     """
 
     known: Known
     called: Mapping[PlainWord, str]
     told: Mapping[PlainWord, str]
-    remark: str = ""
+    remark: Remark | None = None
 
     @property
     def words(self) -> frozenset[PlainWord]:
@@ -73,7 +73,7 @@ class CallMatcher:
         self._recall = recall
 
     def meant(
-        self, asked: AskedWords, earlier: Sequence[Sharer], meaning: Meaning, whole: Collection[str]
+        self, asked: AskedWords, earlier: Sequence[Sharer], meaning: Meaning, whole: Collection[str], *, before: int
     ) -> MeantCall | None:
         """
         Return the call that has most of a message's words, if it is clear that it is meant; None if the window shows
@@ -89,7 +89,7 @@ class CallMatcher:
         calls = {each.item: each for each in [each for each in sharing if _is_call(each)][:MOST_READ]}
         calls.update((key, remark.call) for key, remark in remarks.items())
         matches = [_Match.of(self._calls.called(each), asked, remarks.get(key)) for key, each in calls.items()]
-        clear = (each for each in self._known(matches, asked, meaning) if each.known.item not in whole)
+        clear = (each for each in self._known(matches, asked, meaning, before) if each.known.item not in whole)
         return max(clear, key=lambda each: meaning.share(each.words), default=None)
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -99,24 +99,37 @@ class CallMatcher:
         said = [each for each in sharing if each.kind == ItemKind.ASSISTANT_TEXT.value][:MOST_READ]
         return {remark.call.item: remark for remark in map(self._remark_of, said) if remark is not None}
 
-    def _known(self, matches: Sequence[_Match], asked: AskedWords, meaning: Meaning) -> Iterator[MeantCall]:
+    def _known(
+        self, matches: Sequence[_Match], asked: AskedWords, meaning: Meaning, before: int
+    ) -> Iterator[MeantCall]:
         """Yield what is known by the best of some calls that are meant."""
         for match in sorted(matches, key=lambda match: -meaning.share(match.words))[:_LOOKED_AT]:
             heads = meaning.rare & match.words.keys() & asked.meant
             if not heads or len(spelt(asked.own, tuple(match.words))) == len(match.words):
                 continue
             same = [each.call for each in matches if each.words.keys() >= match.words.keys()]
-            others = [word for word in asked.words if word not in match.words]
-            known = self._calls.told(sorted(same, key=lambda call: -number_of(call.hit.item)), others)
-            if known is None:
-                continue
-            told = together(self._recall(known.item), asked.words, meaning.share)
-            meant = MeantCall(known=known, called=match.words, told=told, remark=match.remark)
-            others = {word.run for word in meaning.rare & told.keys() - match.words.keys()}
-            if len(others) < LEAST_WORDS and match.is_deed(asked):
-                continue
-            if match.is_clear(meant, heads, asked, meaning):
+            meant = self._meant(match, same, asked, meaning, before)
+            if meant is not None and match.is_clear(meant, heads, asked, meaning):
                 yield meant
+
+    def _meant(
+        self, match: _Match, same: Sequence[Called], asked: AskedWords, meaning: Meaning, before: int
+    ) -> MeantCall | None:
+        """Return what is known by a call, or by a later one about the same thing; None if the message needs nothing."""
+        if match.remark is not None:  # a later call may have none of its words
+            same = [*same, *self._calls.about_same(match.call, before)]
+        by_item = {call.hit.item: call for call in same}
+        others = [word for word in asked.words if word not in match.words]
+        calls = sorted(by_item.values(), key=lambda call: -number_of(call.hit.item))
+        known = self._calls.told(calls, others)
+        if known is None:
+            return None
+        text = self._recall(known.item)
+        told = together(text, asked.words, meaning.share)
+        told_besides = {word.run for word in meaning.rare & told.keys() - match.words.keys()}
+        if len(told_besides) < LEAST_WORDS and match.is_deed(asked, text):
+            return None
+        return MeantCall(known=known, called=match.words, told=told, remark=match.remark)
 
 
 @attrs.frozen
@@ -129,7 +142,7 @@ class _Match:
         values: The values of its arguments.
         names: The joined names of the message that are in them.
         words: The message's words in them, or in what the agent said of the result, as they are spelt there.
-        remark: The id of what the agent said of the result, if that has other words of it than the arguments.
+        remark: What the agent said of the result, if that has words of it.
 
     """
 
@@ -137,7 +150,7 @@ class _Match:
     values: tuple[str, ...]
     names: tuple[str, ...]
     words: Mapping[PlainWord, str]
-    remark: str = ""
+    remark: Remark | None = None
 
     @classmethod
     def of(cls, call: Called, asked: AskedWords, remark: Remark | None) -> _Match:
@@ -147,29 +160,33 @@ class _Match:
         others = set(asked.names).difference(names)
         own = tuple(spelt(without_names(asked.text, others), asked.words)) if others else asked.words
         words = spelt("\n".join(values), own)
-        is_other = any(_ID.search(name) for name in others)
-        said = spelt(remark.text, [word for word in own if word in asked.asking]) if remark and not is_other else {}
-        return cls(call, values, names, {**said, **words}, remark.item if remark and said else "")
+        if remark is None or any(_ID.search(name) for name in others):
+            return cls(call, values, names, words)
+        said = spelt(remark.text, [word for word in own if word in asked.asking])
+        return cls(call, values, names, {**said, **words}, remark if said else None)
 
     def is_clear(self, meant: MeantCall, heads: Collection[PlainWord], asked: AskedWords, meaning: Meaning) -> bool:
         """Return whether it is clear that a message means this call by some of its words."""
         runs = len({word.run for word in meaning.rare & meant.words})
         tells = not meant.told.keys() <= self.words.keys()
-        are_several = runs > LEAST_WORDS or (runs == LEAST_WORDS and (tells or bool(self.remark) or self._are_ordered(asked)))
+        is_sure = tells or self.remark is not None or self._are_ordered(asked)
+        are_several = runs > LEAST_WORDS or (runs == LEAST_WORDS and is_sure)
         if are_several and meaning.share(meant.words) >= LEAST_SHARE_OF_RESULT:
             return True
         if asked.asking.isdisjoint(heads):
             return tells and self._is_named
         return are_several or self._is_named or any(self._is_telling(word, asked) for word in heads)
 
-    def is_deed(self, asked: AskedWords) -> bool:
-        """Return whether the message only does something to what the call was about."""
+    def is_deed(self, asked: AskedWords, text: str) -> bool:
+        """Return whether the message only does something to what the call was about, of which this text is known."""
+        known = "\n".join((*self.values, text, self.remark.text if self.remark else ""))
         here = ((each, spelt(each, tuple(self.words))) for each in sentences_in(asked.text))
-        return all(self._does(each, next(iter(words.values())), asked) for each, words in here if words)
-
-    def _does(self, sentence: str, thing: str, asked: AskedWords) -> bool:
-        is_deed = is_done_to(sentence, sentence.find(thing)) or gives_text(sentence, "\n".join(self.values))
-        return is_deed and (asked.is_plan or not asks(sentence))
+        return all(
+            (asked.is_plan or not asks(each))
+            and (is_done_to(each, next(iter(words.values()))) or gives_text(each, known))
+            for each, words in here
+            if words
+        )
 
     def _are_ordered(self, asked: AskedWords) -> bool:
         """Return whether the message has the words in the order of the arguments."""

@@ -81,7 +81,7 @@ class PlainQuestions:
         earlier = [
             each for each in found.sharers if number_of(each.item) < before and not self._is_taken_back(each.bytes)
         ]
-        call = self._calls.meant(asked, earlier, meaning, whole)
+        call = self._calls.meant(asked, earlier, meaning, whole, before=before)
         if call is not None and not any(_shows(each, call, said) for each in earlier if each.item in whole):
             return (Answer(call.known.item, tuple(call.told.values()), call.reason),)
         return () if said.is_step else self._said(asked, earlier, meaning, items)
@@ -119,7 +119,7 @@ def _shows(each: Sharer, call: MeantCall, said: Unit) -> bool:
     and what the agent said of the call is not what the call returned.
     """
     tells = said.is_step or each.kind != ItemKind.USER_TEXT.value
-    return tells and each.item != call.remark and call.words.issubset(each.words)
+    return tells and (call.remark is None or each.item != call.remark.item) and call.words.issubset(each.words)
 
 
 def _may_return(each: Sharer, whole: Collection[str]) -> bool:

@@ -167,14 +167,15 @@ class RecallSuggestions:
         called = [self._suggested(each.item, each.words, each.reason) for each in named.found if each.item not in taken]
         taken.update(suggestion.item for suggestion in called)
         names = [name for name in _missing(items, step) if not named.decides(name)]
-        found = self._carriers(names, MOST_LOOKED_UP - named.compared, before=before, whole=whole)
+        carriers = self._carriers(names, MOST_LOOKED_UP - named.compared, before=before, whole=whole)
         carried = [
             self._suggested(key, names, f"the only carriers of {', '.join(names)} were collected")
-            for key, names in found.items()
+            for key, names in carriers.items()
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
-        return (*repeated, *called, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items, named.changed | named.decided)
+        found = (*repeated, *called, *carried)[:MOST_SUGGESTED]
+        return found or self._asked_for(step, items, named.changed | named.decided)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""
@@ -218,10 +219,10 @@ class RecallSuggestions:
         remarks = functools.partial(remark_of, self._runtime)
         return PlainQuestions(self._history, self._calls, self._recall, remarks, self._is_taken_back)
 
-    def _asked_for(self, said: Unit, items: Sequence[Item], changed: Collection[str]) -> tuple[Suggestion, ...]:
-        """Return what is asked for in plain words."""
+    def _asked_for(self, said: Unit, items: Sequence[Item], without: Collection[str]) -> tuple[Suggestion, ...]:
+        """Return what is asked for in plain words, besides those of some names."""
         with self._gate.call("search"):
-            answers = self._questions.answers(said, items, changed)
+            answers = self._questions.answers(said, items, without)
         return tuple(self._suggested(answer.item, answer.words, answer.reason) for answer in answers)
 
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from gc_core.relevance.deeds import is_done_to
+from gc_core.relevance.deeds import USING, is_done_to
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.plain_words import plain_words
 from gc_core.values.patterns import regex
@@ -44,9 +44,8 @@ _TAKEN_FROM = regex(
 """What stands before a thing that something is taken from, not done to."""
 
 _USES = regex(
-    r"(?:^\W*|[,;:.]\s|(?<!\w)(?:please|and|then|und|bitte|et|y|e|en|i|и|ve)\s)(?:use|reuse|apply|follow|match|verwende|nimm|benutze|utilise[rz]?|prends|usa|utiliza|aplica|segui|gebruik"
-    r"|neem|uzyj|zastosuj|используй\w*|возьми\w*|kullan\w*|anvand|brug)(?!\w)"
-    r"|使用|参考|按照|使って|用いて|사용|참고"
+    r"(?:^\W*|[,;:.]\s|(?<!\w)(?:please|and|then|und|bitte|et|y|e|en|i|и|ve)\s)"
+    rf"(?:{USING})(?!\w)|使用|参考|按照|使って|用いて|사용|참고"
 )
 _PLEASES = regex(
     r"(?<!\w)(?:please|bitte|s'il (?:te|vous) plait|por favor|per favore|alsjeblieft|graag|prosze|пожалуйста|lutfen"
@@ -142,12 +141,14 @@ class Mention:
         name: The name, as it is spelt there.
         asks: The sentence asks for it, or looks back at it.
         about: The words that say what about it is meant: its sentence, or the whole message where that asks.
+        is_done_to: The sentence does something to it.
 
     """
 
     name: str
     asks: bool
     about: str
+    is_done_to: bool = False
 
     @property
     def is_ticket(self) -> bool:
@@ -285,13 +286,13 @@ def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
     for clause in _clauses(text):
         for name in clause.names:
             is_taken = _TAKEN_FROM.search(folded(clause.text.partition(name)[0])) is not None
-            request = without_names(clause.sentence, clause.names)
-            is_deed = is_done_to(clause.sentence, name) and not _is_same(request)
-            needs = clause.asks or (is_plan and not is_deed) or _needs(request, is_taken=is_taken, is_deed=is_deed)
             is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause.text)
+            request = without_names(clause.sentence, clause.names)
+            is_deed = not is_symbol and is_done_to(clause.sentence, name) and not _is_same(request)
+            needs = clause.asks or (is_plan and not is_deed) or _needs(request, is_taken=is_taken, is_deed=is_deed)
             is_made = clause.does and not is_symbol and not (is_plan and (is_taken or _is_same(request)))
             is_gone = clause.ends or is_made or (is_plan and clause.has_done)
-            yield Mention(name=name, asks=needs, about=clause.about), is_gone
+            yield Mention(name=name, asks=needs, about=clause.about, is_done_to=is_deed), is_gone
 
 
 def _clauses(text: str) -> Iterator[_Clause]:

@@ -16,12 +16,10 @@ from gc_core.session.remarks import Remark
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import ItemKind, number_of
-from gc_core.values.patterns import regex
 
 MOST_READ = 12
 """The most calls with rare words of a message whose arguments are read."""
 
-_ID = regex(r"[^\W\d_].*\d|\d.*[^\W\d_]")  # of another thing, as the arguments do not have it
 _LOOKED_AT = 3  # of the best calls: what is known by them
 
 
@@ -160,7 +158,7 @@ class _Match:
         others = set(asked.names).difference(names)
         own = tuple(spelt(without_names(asked.text, others), asked.words)) if others else asked.words
         words = spelt("\n".join(values), own)
-        if remark is None or any(_ID.search(name) for name in others):
+        if remark is None or any(map(_is_id, others)):
             return cls(call, values, names, words)
         said = spelt(remark.text, [word for word in own if word in asked.asking])
         return cls(call, values, names, {**said, **words}, remark if said else None)
@@ -180,13 +178,12 @@ class _Match:
     def is_deed(self, asked: AskedWords, text: str) -> bool:
         """Return whether the message only does something to what the call was about, of which this text is known."""
         known = "\n".join((*self.values, text, self.remark.text if self.remark else ""))
-        here = ((each, spelt(each, tuple(self.words))) for each in sentences_in(asked.text))
-        return all(
-            (asked.is_plan or not asks(each))
-            and (is_done_to(each, next(iter(words.values()))) or gives_text(each, known))
-            for each, words in here
-            if words
-        )
+        for sentence in sentences_in(asked.text):
+            thing = next(iter(spelt(sentence, tuple(self.words)).values()), "")
+            is_deed = not thing or is_done_to(sentence, thing) or gives_text(sentence, known)
+            if not is_deed or (thing and not asked.is_plan and asks(sentence)):
+                return False
+        return True
 
     def _are_ordered(self, asked: AskedWords) -> bool:
         """Return whether the message has the words in the order of the arguments."""
@@ -204,3 +201,7 @@ class _Match:
 
 def _is_call(each: Sharer) -> bool:
     return each.kind == ItemKind.TOOL_CALL.value and not is_agent_tool(each.tool)
+
+
+def _is_id(name: str) -> bool:
+    return any(map(str.isdigit, name)) and any(map(str.isalpha, name))

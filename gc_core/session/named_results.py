@@ -23,7 +23,7 @@ MOST_NAMES = 3
 """The most names of one message whose calls are looked for, those asked for first and the longest first."""
 
 LEAST_WORDS = 2
-"""The fewest words that what is known shares with a sentence that does not ask for it."""
+"""The fewest words that what is known shares with a sentence that does something to it."""
 
 _MOST_WORDS = 40
 _HITS = 10  # texts with a name among which one is better than what a call returned
@@ -135,7 +135,8 @@ class ResultFinder:
         """Return whether what is known is asked for, or has words of a sentence that gives no new text itself."""
         if mention.asks:
             return asked.is_by_user or not _only_searched(mention, known) or bool(known.words)
-        return len(known.words) >= LEAST_WORDS and not gives_text(mention.about, self._recall(known.item))
+        least = LEAST_WORDS if mention.is_done_to else 1
+        return len(known.words) >= least and not gives_text(mention.about, self._recall(known.item))
 
     def _said(self, mention: Mention, words: Sequence[PlainWord], before: int, *, changed: int) -> Known | None:
         """Return the text with the name that has most of the message's words, the newest of several; None if none."""

@@ -508,7 +508,7 @@ def test_a_step_whose_own_call_asks_for_it_brings_nothing_back():
         assert suggest_recall(session) == ()
 
 
-# --- what the agent said of a result, deeds and rules -------------------------------------------------------------------
+# --- what the agent said of a result, deeds and rules ----------------------------------------------------------------
 
 LIFT = ("get_device", {"number": "INV-6604"}, "load limit 272 kg, ward 32", "The ceiling hoist passed its inspection.")
 HOIST = "How much does the hoist on ward 32 carry?"
@@ -564,7 +564,7 @@ def test_a_long_report_after_a_result_is_no_remark_about_it():
         (by_user, "Schließ kiosk-hall-02 bitte mit dem Vermerk, dass die Techniker heute da waren."),
         (by_user, "kiosk-hall-02を今日中に停止してくださいね、よろしく。"),
         (by_user, "When you mention hosts such as kiosk-hall-02, please always add the date you looked at them."),
-        (by_user, "Give kiosk-hall-02 the title \"Front kiosk image\" for the address book."),
+        (by_user, 'Give kiosk-hall-02 the title "Front kiosk image" for the address book.'),
     ],
 )
 def test_what_is_done_to_a_thing_and_a_rule_for_the_future_need_nothing_of_it(speak, text):

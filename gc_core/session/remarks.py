@@ -14,7 +14,7 @@ from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import ItemKind, Part
 from gc_core.values.references import ByteRange
 
-LONGEST_REMARK = 400
+LONGEST_REMARK = 200
 """Characters of a remark: a longer text reports on more than one call."""
 
 

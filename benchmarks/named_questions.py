@@ -1,10 +1,10 @@
 """
 How often ``auto_expand`` brings back what a user or the agent names, and how often it brings back anything else.
 
-Two sets hold early tool calls with their results, and what is said much later: a question or a step that names the
+Three sets hold early tool calls with their results, and what is said much later: a question or a step that names the
 file, ticket, command or document again ("wanted"), or one that needs nothing of it. They were written by people who had
-not seen the code; both were looked at since, the second when 55 of its 120 were answered. Each row is a session of its
-own: the call, its result, and then other calls until it has left the window.
+not seen the code. The first two were looked at since, and the third in part: its odd numbers are held out, and never
+printed. Each row is a session of its own: the call, its result, and then other calls until it has left the window.
 ``python -m benchmarks.named_questions [--strategy gc_budget]`` counts both.
 """
 
@@ -24,7 +24,7 @@ import attrs
 from gc_core import GCConfig, GCSession, ItemKind
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
-SETS = ("named_questions", "named_questions_second")
+SETS = ("named_questions", "named_questions_second", "named_questions_third")
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_progressive")
 WINDOW = 4_000
 OTHERS = 40

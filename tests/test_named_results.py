@@ -508,6 +508,82 @@ def test_a_step_whose_own_call_asks_for_it_brings_nothing_back():
         assert suggest_recall(session) == ()
 
 
+# --- what the agent said of a result, deeds and rules ----------------------------------------------------------------
+
+LIFT = ("get_device", {"number": "INV-6604"}, "load limit 272 kg, ward 32", "The ceiling hoist passed its inspection.")
+HOIST = "How much does the hoist on ward 32 carry?"
+HOST = ("get_host", {"name": "kiosk-hall-02"}, "address 10.60.3.15, image kiosk-2024")
+
+
+def remarked(session, *cases):
+    """Each call with its result, and what the agent said of it."""
+    for place, (tool, arguments, returned, said) in enumerate(cases):
+        session.append(user(f"Go on with {place}."))
+        session.pre_send()
+        session.post_turn(call((f"c{place}", tool, arguments)))
+        session.append(result(f"c{place}", returned))
+        session.pre_send()
+        session.post_turn(answer(said))
+
+
+@pytest.mark.parametrize(
+    ("speak", "text"),
+    [(by_user, HOIST), (by_agent, "For the order I need the load limit of the ceiling hoist.")],
+)
+def test_words_that_the_agent_said_right_after_a_result_bring_it_back(speak, text):
+    with started() as session:
+        remarked(session, LIFT)
+        collected(session)
+        speak(session, text)
+        assert [session.recall(each.item) for each in suggest_recall(session)] == [LIFT[2]]
+
+
+def test_but_not_if_a_later_call_changed_the_same_thing():
+    with started() as session:
+        remarked(session, LIFT, ("update_device", {"number": "INV-6604", "state": "sold"}, "Done.", "That is noted."))
+        collected(session)
+        by_user(session, HOIST)
+        assert LIFT[2] not in [session.recall(each.item) for each in suggest_recall(session)]
+
+
+def test_a_long_report_after_a_result_is_no_remark_about_it():
+    with started() as session:
+        remarked(session, (*LIFT[:3], f"{LIFT[3]} {lines(60, 'report')}"))
+        collected(session)
+        by_user(session, HOIST)
+        assert LIFT[2] not in [session.recall(each.item) for each in suggest_recall(session)]
+
+
+@pytest.mark.parametrize(
+    ("speak", "text"),
+    [
+        (by_agent, "I shelve kiosk-hall-02 in the inventory, then I tell the reception."),
+        (by_agent, "Je désactive kiosk-hall-02 dans l'inventaire, puis je préviens l'accueil."),
+        (by_agent, "Vou duplicar o kiosk-hall-02 no sistema."),
+        (by_agent, "kiosk-hall-02 gets its packages upgraded now."),
+        (by_user, "Schließ kiosk-hall-02 bitte mit dem Vermerk, dass die Techniker heute da waren."),
+        (by_user, "kiosk-hall-02を今日中に停止してくださいね、よろしく。"),
+        (by_user, "When you mention hosts such as kiosk-hall-02, please always add the date you looked at them."),
+        (by_user, 'Give kiosk-hall-02 the title "Front kiosk image" for the address book.'),
+    ],
+)
+def test_what_is_done_to_a_thing_and_a_rule_for_the_future_need_nothing_of_it(speak, text):
+    assert answers(speak, text, (HOST,)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I put the address of kiosk-hall-02 into the firewall rule.",
+        "J'utilise kiosk-hall-02 pour l'essai.",
+        "In de regel zet ik het adres van kiosk-hall-02.",
+        "kiosk-hall-02 has an address and an image, both go into the list.",
+    ],
+)
+def test_what_is_taken_from_a_thing_or_told_of_it_needs_it(text):
+    assert answers(by_agent, text, (HOST,)) == [HOST[2]]
+
+
 # --- what still holds -------------------------------------------------------------------------------------------------
 
 CART = "def total(items):\n    return round_half_up(sum(items))"

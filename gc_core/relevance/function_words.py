@@ -68,7 +68,8 @@ _LANGUAGES: Final = (
     lhe mais mas mesmo meu meus minha minhas muita muito nada nas nem nos nossa nosso nunca não nós obrigada
     obrigado olá onde ontem para pela pelas pelo pelos pode poderia porque posso pouco pra quais qual quando quanta
     quantas quanto quantos que quem quer quero recomendou sabe sem sempre ser seu seus sim sobre sou sua suas
-    sugeriu também tem temos tenho ter teu tinha toda todas todo todos tua tudo uma umas uns vai vez você vocês""",
+    sugeriu também tem temos tenho ter teu tinha toda todas todo todos tua tudo uma umas uns vai vamos vez você vocês
+    vou""",
     # Dutch
     """aan aanbevolen aangeraden alle alles als alsjeblieft alweer bedankt ben bent bij daar dag dan dat deze die dit
     doe doen door dus een even geef geen goed goede goeden graag haar had hadden hallo heb hebben heeft hem het hier

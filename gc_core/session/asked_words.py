@@ -10,6 +10,7 @@ from gc_core.relevance.argument_names import joined_names
 from gc_core.relevance.bm25 import rarity
 from gc_core.relevance.mentions import Needs, without_names
 from gc_core.relevance.plain_words import PlainWord, plain_words, spelt, together
+from gc_core.session.said_words import SaidWords
 from gc_core.storage.search.sharing import Sharer, Sharing
 from gc_core.values.items import Form, Item, ItemKind, Unit
 from gc_core.values.patterns import regex
@@ -30,7 +31,6 @@ SAID = frozenset(kind.value for kind in (ItemKind.USER_TEXT, ItemKind.ASSISTANT_
 """Kinds of what was said, as values."""
 
 _ONE_IN = 20
-_BY_ANYONE = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT})
 _LONGEST = 2_000  # characters of a message
 _NOT_WORDS = regex(r"https?://\S+|<[^<>\n]{1,80}>")
 """Addresses, and the tags of what a program wrote into a user's message."""
@@ -44,6 +44,7 @@ class AskedWords:
     Attributes:
         text: The message: what a user said, or an agent in its step.
         own: The arguments of the step's calls.
+        is_plan: An agent said it in its step.
         words: The words: all of a user's; of an agent's those that may mean something of the past.
         meant: Those in clauses that may mean something of the past.
         asking: Those in clauses that ask for it.
@@ -53,6 +54,7 @@ class AskedWords:
 
     text: str
     own: str
+    is_plan: bool = False
     words: tuple[PlainWord, ...] = ()
     meant: frozenset[PlainWord] = frozenset()
     asking: frozenset[PlainWord] = frozenset()
@@ -64,15 +66,17 @@ class AskedWords:
         Return those of what a user said, without what a program wrote for one, or of an agent's step; without the words
         of some names.
         """
-        items = [item for item in said.items if item.kind in _BY_ANYONE and not item.synthetic]
         own = "\n".join(item.text for item in said.items if item.kind is ItemKind.TOOL_CALL)
-        text = without_names(_NOT_WORDS.sub(" ", "\n".join(item.text for item in items)), without)
+        text = without_names(_NOT_WORDS.sub(" ", SaidWords.of(said).text), without)
         if len(text) > _LONGEST:
             return cls(text=text, own=own)
         needs = Needs.of(text, is_plan=said.is_step)
-        words = plain_words(needs.text if said.is_step else text, MOST_WORDS)
+        parts = [part for name in without for part in plain_words(name, MOST_WORDS)]
+        found = plain_words(needs.text if said.is_step else text, MOST_WORDS)
+        words = tuple(word for word in found if not any(word.is_form(part.text) for part in parts))
         meant, asking = (frozenset(spelt(part, words)) for part in (needs.text, needs.asks))
-        return cls(text=text, own=own, words=words, meant=meant, asking=asking, names=joined_names(text))
+        names = joined_names(text)
+        return cls(text=text, own=own, is_plan=said.is_step, words=words, meant=meant, asking=asking, names=names)
 
 
 @attrs.frozen

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import attrs
 
-from gc_core.relevance.argument_names import is_same_name, plain_name, subject_of
+from gc_core.relevance.argument_names import is_same_name, plain_name, subject_of, values_asked
 from gc_core.relevance.call_results import failure_in
-from gc_core.relevance.mentions import Mention
+from gc_core.relevance.mentions import Mention, names_in
 from gc_core.relevance.only_reads import only_reads
 from gc_core.relevance.plain_words import PlainWord, together
 from gc_core.relevance.tool_calls import CallKind, ToolCall, takes_command, texts_in, updates
@@ -152,6 +152,11 @@ class CallFinder:
         """Return a call that was found by words of its arguments: no word alone is its subject."""
         record, part = self._read(call)
         return Called(call, record, part, ToolCall.of(part), "")
+
+    def about_same(self, call: Called, before: int) -> list[Called]:
+        """Return the calls that name what a call names with its longest name, the newest first; none without one."""
+        names = names_in("\n".join(values_asked(call.part.text)))
+        return self._called(names[0], before) if names else []
 
     def told(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Known | None:
         """Return what calls about the same thing, the newest first, tell with most of some words."""

@@ -8,17 +8,22 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from gc_core.relevance.mentions import Mention, Mentions, without_names
+from gc_core.relevance.deeds import gives_text
+from gc_core.relevance.mentions import Mention, Mentions, names_in, without_names
 from gc_core.relevance.name_scan import scan
 from gc_core.relevance.plain_words import PlainWord, plain_words, together
 from gc_core.relevance.tool_calls import CallKind
 from gc_core.session.named_calls import CallFinder, Known, runs_of
+from gc_core.session.said_words import SaidWords
 from gc_core.storage.search import Hit
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.scripts import folded
 
 MOST_NAMES = 3
 """The most names of one message whose calls are looked for, those asked for first and the longest first."""
+
+LEAST_WORDS = 2
+"""The fewest words that what is known shares with a sentence that does something to it."""
 
 _MOST_WORDS = 40
 _HITS = 10  # texts with a name among which one is better than what a call returned
@@ -98,12 +103,12 @@ class ResultFinder:
 
         It has to be asked for, or to share a word with the sentence besides the name.
         """
-        text, before = _said_in(step), number_of(step.items[0].id)
-        mentions = Mentions.of(text, is_plan=step.is_step)
+        said, before = SaidWords.of(step), number_of(step.items[0].id)
+        mentions = Mentions.of(said.text, is_plan=step.is_step)
         asked = _Asked(step, tuple(items), mentions.names)
         wanted = (mention for mention in mentions.named if asked.lacks(mention.name))
         found: dict[str, NamedResult] = {}
-        decided, changed, compared = set(mentions.dismissed), set(), 0
+        decided, changed, compared = {*mentions.dismissed, *names_in(said.rules)}, set(), 0
         for mention in itertools.islice(wanted, MOST_NAMES):
             words = asked.words(mention)
             named = self._calls.named(mention, words, asked.is_shown, before=before)
@@ -115,17 +120,23 @@ class ResultFinder:
             if mention.asks and asked.is_by_user and words and not (best and best.words):
                 compared += 1
                 best = self._said(mention, words, before, changed=named.changed) or best
-            is_needed = mention.asks and (asked.is_by_user or not _only_searched(mention, best))
-            if best is not None and (is_needed or best.words) and not asked.is_shown(best):
+            if best is not None and self._is_needed(mention, best, asked) and not asked.is_shown(best):
                 found.setdefault(best.item, NamedResult(best.item, best.words, _reason(mention, best)))
                 decided.add(mention.name)
-            elif asked.is_by_user:
+            elif asked.is_by_user or not mention.asks:
                 decided.add(mention.name)
         return NamedResults(
             found=tuple(found.values()), decided=frozenset(decided), changed=frozenset(changed), compared=compared
         )
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _is_needed(self, mention: Mention, known: Known, asked: _Asked) -> bool:
+        """Return whether what is known is asked for, or has words of a sentence that gives no new text itself."""
+        if mention.asks:
+            return asked.is_by_user or not _only_searched(mention, known) or bool(known.words)
+        least = LEAST_WORDS if mention.is_done_to else 1
+        return len(known.words) >= least and not gives_text(mention.about, self._recall(known.item))
 
     def _said(self, mention: Mention, words: Sequence[PlainWord], before: int, *, changed: int) -> Known | None:
         """Return the text with the name that has most of the message's words, the newest of several; None if none."""
@@ -179,7 +190,9 @@ class _Asked:
 
     def words(self, mention: Mention) -> tuple[PlainWord, ...]:
         """Return what is asked about a name: the plain words beside it, and the other names."""
-        plain = plain_words(without_names(mention.about, self.names), _MOST_WORDS)
+        parts = plain_words(mention.name, _MOST_WORDS)
+        said = plain_words(without_names(mention.about, self.names), _MOST_WORDS)
+        plain = [word for word in said if not any(word.is_form(part.text) for part in parts)]
         others = [name for name in sorted(self.names) if name not in mention.name and name in mention.about]
         return (*plain, *(PlainWord(folded(name), -place, True) for place, name in enumerate(others, 1)))
 
@@ -196,11 +209,6 @@ class _Asked:
     @functools.cached_property
     def _whole(self) -> frozenset[str]:
         return frozenset(item.id for item in self.items if item.form is Form.WHOLE)
-
-
-def _said_in(step: Unit) -> str:
-    """Return what was said by a user, without what a program wrote for one, or by the agent."""
-    return "\n".join(item.text for item in step.items if item.kind in _BY_ANYONE and not item.synthetic)
 
 
 def _only_searched(mention: Mention, known: Known | None) -> bool:

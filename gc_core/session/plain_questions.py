@@ -11,6 +11,7 @@ from gc_core.session.asked_words import MOST_HOLDING, SAID, AskedWords, Meaning
 from gc_core.session.history import History
 from gc_core.session.meant_calls import CallMatcher, MeantCall
 from gc_core.session.named_calls import CallFinder
+from gc_core.session.remarks import Remark
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
@@ -44,6 +45,7 @@ class PlainQuestions:
         history: Searches the log.
         calls: Finds earlier calls.
         recall: Reads an original, also of an earlier session.
+        remark_of: Finds the call that an agent's text is about.
         is_taken_back: Whether a line of the log does not count any more: nothing of it answers.
 
     """
@@ -53,10 +55,11 @@ class PlainQuestions:
         history: History,
         calls: CallFinder,
         recall: Callable[[str], str],
+        remark_of: Callable[[Sharer], Remark | None],
         is_taken_back: Callable[[ByteRange], bool],
     ) -> None:
         self._history = history
-        self._calls = CallMatcher(calls, recall)
+        self._calls = CallMatcher(calls, recall, remark_of)
         self._recall = recall
         self._is_taken_back = is_taken_back
 
@@ -78,7 +81,7 @@ class PlainQuestions:
         earlier = [
             each for each in found.sharers if number_of(each.item) < before and not self._is_taken_back(each.bytes)
         ]
-        call = self._calls.meant(asked, earlier, meaning, whole)
+        call = self._calls.meant(asked, earlier, meaning, whole, before=before)
         if call is not None and not any(_shows(each, call, said) for each in earlier if each.item in whole):
             return (Answer(call.known.item, tuple(call.told.values()), call.reason),)
         return () if said.is_step else self._said(asked, earlier, meaning, items)
@@ -111,9 +114,12 @@ class PlainQuestions:
 
 
 def _shows(each: Sharer, call: MeantCall, said: Unit) -> bool:
-    """Return whether an item of the window has all that a message and a call share; what a user said tells nothing."""
+    """
+    Return whether an item of the window has all that a message and a call share; what a user said tells nothing,
+    and what the agent said of the call is not what the call returned.
+    """
     tells = said.is_step or each.kind != ItemKind.USER_TEXT.value
-    return tells and call.words.issubset(each.words)
+    return tells and (call.remark is None or each.item != call.remark.item) and call.words.issubset(each.words)
 
 
 def _may_return(each: Sharer, whole: Collection[str]) -> bool:

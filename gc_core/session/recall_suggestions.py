@@ -96,13 +96,13 @@ def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     was answered before comes first, if it reads a file that no call has named since. Then what an earlier call returned
     for a file, ticket, address, host, symbol or quoted command that a user asks for or the agent names: of
     several results the one with most of the other words, then the newest; of what was changed since, only what was
-    written. To forget, make, delete, run or be done with a thing does not ask for it, nor does a user's mention that
-    shares no word with it. Then other names that are said or called there
+    written. What is done to a thing, or is to be done with it in future, does not ask for it, nor does a user's mention
+    that shares no word with it. Then other names that are said or called there
     and that nothing else in the window contains: each leads to the newest item that carried it, a tool's result rather
     than a mention; new names lead nowhere. If none does, rare words lead to the call that shares most of them by its
-    arguments and its result; otherwise a user's question leads to the item with most of them, and to the agent's reply
-    if that is a message. Nothing changes. It takes a dozen searches at most, and the first search of a session without
-    a directory builds its index.
+    arguments, its result and what the agent said of it; otherwise a user's question leads to the item with most of
+    them, and to the agent's reply if that is a message. Nothing changes. It takes a dozen searches at most, and the
+    first search of a session without a directory builds its index.
     """
     return session.port.suggestions.suggest()
 
@@ -167,14 +167,15 @@ class RecallSuggestions:
         called = [self._suggested(each.item, each.words, each.reason) for each in named.found if each.item not in taken]
         taken.update(suggestion.item for suggestion in called)
         names = [name for name in _missing(items, step) if not named.decides(name)]
-        found = self._carriers(names, MOST_LOOKED_UP - named.compared, before=before, whole=whole)
+        carriers = self._carriers(names, MOST_LOOKED_UP - named.compared, before=before, whole=whole)
         carried = [
             self._suggested(key, names, f"the only carriers of {', '.join(names)} were collected")
-            for key, names in found.items()
+            for key, names in carriers.items()
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
-        return (*repeated, *called, *carried)[:MOST_SUGGESTED] or self._asked_for(step, items, named.changed)
+        found = (*repeated, *called, *carried)[:MOST_SUGGESTED]
+        return found or self._asked_for(step, items, named.changed | named.decided)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""
@@ -213,13 +214,15 @@ class RecallSuggestions:
     @functools.cached_property
     def _questions(self) -> PlainQuestions:
         from gc_core.session.plain_questions import PlainQuestions
+        from gc_core.session.remarks import remark_of
 
-        return PlainQuestions(self._history, self._calls, self._recall, self._is_taken_back)
+        remarks = functools.partial(remark_of, self._runtime)
+        return PlainQuestions(self._history, self._calls, self._recall, remarks, self._is_taken_back)
 
-    def _asked_for(self, said: Unit, items: Sequence[Item], changed: Collection[str]) -> tuple[Suggestion, ...]:
-        """Return what is asked for in plain words."""
+    def _asked_for(self, said: Unit, items: Sequence[Item], without: Collection[str]) -> tuple[Suggestion, ...]:
+        """Return what is asked for in plain words, besides those of some names."""
         with self._gate.call("search"):
-            answers = self._questions.answers(said, items, changed)
+            answers = self._questions.answers(said, items, without)
         return tuple(self._suggested(answer.item, answer.words, answer.reason) for answer in answers)
 
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:

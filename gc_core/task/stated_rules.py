@@ -50,6 +50,11 @@ def sentences_in(text: str, *, asked: bool = False) -> list[Sentence]:
     ]
 
 
+def is_plainly_rule(sentence: str) -> bool:
+    """Return whether a sentence lays down a rule so plainly that it asks for nothing besides."""
+    return rule_margins([sentence])[0] > QUESTION
+
+
 def _is_rule(sentence: str, margin: float) -> bool:
     return margin > (QUESTION if phrases.asks(sentence) else 0)
 

@@ -50,7 +50,7 @@ _CLAUSE_END = regex(r"\s*(?:[.,;:)!?。、，；]|$)")
 _LINE_NUMBER = regex(r"\s*\d{1,6}[:→|-](?!\d)")
 _RATES: Final = frozenset({"a", "an", "per", "pro", "par", "por", "al", "im"})
 _RATE = regex(
-    r"(?:[^\W\d_]+|[%€$])? ?(?:[^\W\d_]+ )?(?:(?:per|pro|je|par|por) \w|(?:a|an|al|im|na|w|в|за) "
+    r"(?:[^\W\d_]{1,30}|[%€$])? ?(?:[^\W\d_]{1,30} )?(?:(?:per|pro|je|par|por) \w|(?:a|an|al|im|na|w|в|за) "
     r"(?:second|minute|hour|day|week|month|year|mes|día|dia|giorno|mese|anno|año|mês|tag|monat|jahr"
     r"|godzin|dzie|tydz|miesi|rok|секунд|минут|час|день|недел|месяц|год))",
     re.IGNORECASE,

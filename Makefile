@@ -1,7 +1,8 @@
 # `make demo` and `make test` need Python 3.11+ and a package index, nothing else.
 PYTHON ?= python3
 BIN := .venv/bin
-WORKERS ?= 2
+# One more than most machines of two cores have: some tests wait for processes and sockets.
+WORKERS ?= 3
 ADAPTERS ?= $(notdir $(wildcard adapters/*))
 FRAMEWORKS ?= crewai llamaindex smolagents
 # Each worker begins with half of the modules, in their order, so that what a module makes for its tests is made once;

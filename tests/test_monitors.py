@@ -80,6 +80,27 @@ def test_a_reply_to_a_question_is_no_repeated_request():
         assert texts(session).count("Yes, do that.") == 2
 
 
+@pytest.mark.parametrize("asked", ["Shall I restart it? It is slow.", "Which one?\n1. web-7\n2. web-8", "Go on? (yes/no)"])
+def test_a_question_need_not_be_the_last_thing_that_is_said(asked):
+    with small(3_000, strategy="gc_budget") as session:
+        look(session, 0, "You are a monitor.", report=asked)
+        look(session, 1, "yes", report="Done.")
+        look(session, 2, "And web-8.", report=asked)
+        look(session, 3, "yes", report="Done.")
+        for turn in range(4, 90):
+            look(session, turn, f"And host {turn}?")
+        assert texts(session).count("yes") == 2
+
+
+def test_one_question_before_a_request_keeps_no_other_copy_of_it():
+    with small(3_000, strategy="gc_budget") as session:
+        look(session, 0, "You are a monitor.")
+        look(session, 1, report="Shall I restart it?")
+        for turn in range(2, 150):
+            look(session, turn)
+        assert texts(session).count(ASKED) < 60
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_reply_whose_question_has_left_is_no_repeated_request(strategy):
     with small(3_000, strategy=strategy) as session:

@@ -60,7 +60,7 @@ class KnownResults:
             text = STILL_RUNS if item.text.endswith(STILL_RUNS) else without_moments(item.text)
             key = digest(made.digest, text)
             return Recognised(key, item.id if self.is_new(key, item) else self._seen[key])
-        part = Part(text_key(item.text))
+        part = Part(text_key(item.text, in_any_order=made.searches))
         if made.target.is_named:
             is_other_call = self.is_new(made.digest, item)
             part = self._parts.read(part.key, made.target, item.text, is_other_call=is_other_call)

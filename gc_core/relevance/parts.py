@@ -78,12 +78,13 @@ class Target:
         return bool(self.file and other.file) and not self.is_same(other)
 
 
-def text_key(text: str) -> bytes:
+def text_key(text: str, *, in_any_order: bool) -> bytes:
     """
-    Return the digest of a text that was read, without numbers of lines and the moment at which it was made. Searches
-    and queries return the same lines in any order.
+    Return the digest of a text that was read, without numbers of lines and the moment at which it was made. A search
+    returns the same lines ``in_any_order``; elsewhere a new order is news.
     """
-    return digest("text", *sorted(without_moments(_unnumbered(text)).strip().split("\n")))
+    lines = without_moments(_unnumbered(text)).strip().split("\n")
+    return digest("text", *(sorted(lines) if in_any_order else lines))
 
 
 @attrs.frozen

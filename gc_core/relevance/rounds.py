@@ -59,6 +59,7 @@ class MadeCall:
         asks: It asks for a state.
         changes: It changes files.
         reads: It surely changes nothing.
+        searches: It reads, and searches for something.
         target: What it reads, or reads a part of.
         things: Digests of the words by which it may name what it asks for, in order; none of a search, whose words are
             ways to ask.
@@ -74,6 +75,7 @@ class MadeCall:
     asks: bool
     changes: bool
     reads: bool
+    searches: bool
     target: Target
     things: tuple[bytes, ...]
 
@@ -93,6 +95,7 @@ class MadeCall:
             asks=asks,
             changes=call.changes,
             reads=reads,
+            searches=reads and call.kind is CallKind.SEARCH,
             target=Target.of(call, item.text, read) if reads else Target(),
             things=tuple(digest("thing", word) for word in _things(call, item.text, reads=reads)),
         )

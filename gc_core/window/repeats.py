@@ -14,8 +14,9 @@ _QUESTION_MARKS: Final = ("?", "？", "؟")
 def repeated_units(units: Sequence[Unit], *, before: int) -> frozenset[int]:
     """
     Return the numbers of the user messages in turns before this one that a later message repeats word for word, and of
-    the answers in turns where nothing else was asked. A text that replies to a question anywhere is never repeated: it
-    says something else after another question. Where no copy has what came right before it, it may be such a reply.
+    the answers in turns where nothing else was asked.
+
+    A reply to a question is never repeated: it says something else after another question.
     """
     newest = {text: unit.number for unit in units if (text := _request(unit))}
     requests = [unit for unit in units if any(item.kind is ItemKind.USER_TEXT for item in unit.items)]
@@ -23,18 +24,27 @@ def repeated_units(units: Sequence[Unit], *, before: int) -> frozenset[int]:
     repeated = {
         unit.number
         for unit in requests
-        if unit.turn < before and (text := _request(unit)) in orders and newest[text] != unit.number
+        if unit.turn < before and unit.number in orders and newest[orders[unit.number]] != unit.number
     }
     turns = {unit.turn for unit in requests if unit.number in repeated}
     turns -= {unit.turn for unit in requests if unit.number not in repeated}
     return frozenset(repeated.union(unit.number for unit in units if unit.turn in turns and _answers(unit)))
 
 
-def _orders(units: Sequence[Unit]) -> set[str]:
-    """Return the texts of users' messages that are known to reply to no question."""
-    pairs = [(asked, _request(reply)) for asked, reply in pairwise(units) if asked.number + 1 == reply.number]
-    replies = {text for asked, text in pairs if _asks(asked)}
-    return {text for _, text in pairs if text} - replies
+def _orders(units: Sequence[Unit]) -> dict[int, str]:
+    """
+    Return the texts of users' messages that reply to no question, by their numbers: those behind something else, and,
+    where what came right before has left, those of which the other copies reply to none.
+    """
+    before = {unit.number: former for former, unit in pairwise(units) if former.number + 1 == unit.number}
+    texts = {unit.number: text for unit in units if (text := _request(unit))}
+    replies = {number for number in texts if number in before and _asks(before[number])}
+    known = {texts[number] for number in texts if number in before} - {texts[number] for number in replies}
+    return {
+        number: text
+        for number, text in texts.items()
+        if number not in replies and (number in before or text in known)
+    }
 
 
 def _request(unit: Unit) -> str:
@@ -49,5 +59,7 @@ def _answers(unit: Unit) -> bool:
 
 
 def _asks(unit: Unit) -> bool:
+    """Return whether the unit is a text of the model with a question in its last paragraph."""
     last = unit.items[-1]
-    return last.kind is ItemKind.ASSISTANT_TEXT and last.text.rstrip().endswith(_QUESTION_MARKS)
+    end = last.text.rstrip().rpartition("\n\n")[2]
+    return last.kind is ItemKind.ASSISTANT_TEXT and any(mark in end for mark in _QUESTION_MARKS)

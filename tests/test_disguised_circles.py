@@ -220,6 +220,23 @@ def test_a_log_that_grows_is_news(command):
     assert first_notice(asked) is None
 
 
+def test_a_log_that_is_read_in_pages_that_overlap_is_news():
+    asked = (
+        ("read_file", {"path": "a.log", "offset": at, "limit": 100}, text("log", at, 100)) for at in range(0, 400, 10)
+    )
+    assert first_notice(asked) is None
+
+
+@pytest.mark.parametrize(
+    "call", [("read_file", {"path": "queue.txt"}), ("execute_sql", {"query": "SELECT * FROM q ORDER BY score"})]
+)
+def test_the_same_lines_in_another_order_are_news_unless_they_were_searched(call):
+    rows = [f"a row of the queue, number {place * 7919 % 1009}" for place in range(300)]
+    turned = ["\n".join(rows[place:] + rows[:place]) for place in range(30)]
+    assert first_notice((*call, shown) for shown in turned) is None
+    assert first_notice(("bash", {"command": f"rg -n row -m {place}"}, shown) for place, shown in enumerate(turned))
+
+
 def test_a_text_that_still_stands_in_the_window_is_sought_by_no_other_call():
     asked = [("search", {"query": f"query {place}"}, text("hits")) for place in range(30)]
     assert first_notice(asked, stay=2) is None

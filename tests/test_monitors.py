@@ -80,7 +80,9 @@ def test_a_reply_to_a_question_is_no_repeated_request():
         assert texts(session).count("Yes, do that.") == 2
 
 
-@pytest.mark.parametrize("asked", ["Shall I restart it? It is slow.", "Which one?\n1. web-7\n2. web-8", "Go on? (yes/no)"])
+@pytest.mark.parametrize(
+    "asked", ["Shall I restart it? It is slow.", "Which one?\n1. web-7\n2. web-8", "Go on? (yes/no)"]
+)
 def test_a_question_need_not_be_the_last_thing_that_is_said(asked):
     with small(3_000, strategy="gc_budget") as session:
         look(session, 0, "You are a monitor.", report=asked)

@@ -23,7 +23,7 @@ from gc_core.relevance.tool_calls import PARTIAL, ToolCall
 from gc_core.relevance.volatile_text import without_moments
 from gc_core.values.patterns import regex
 
-COVERED: Final = 0.8
+COVERED: Final = 0.95
 """Share of the lines of a part that were read before, from which it brings nothing new."""
 
 MOST_PARTS: Final = 200

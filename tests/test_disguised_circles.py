@@ -300,6 +300,12 @@ def test_pieces_of_a_file_that_was_read_whole_are_no_circle():
         ("bash", {"command": "sort -o a.txt a.txt"}, False),
         ("bash", {"command": "cat a.py", "script": "rm -rf b"}, False),
         ("send_message", {"query": "show up at 5"}, False),
+        ("gmail__delete__list", {"id": 5}, False),
+        ("crm__reset__history", {"id": 5}, False),
+        ("mcp__crm__delete__list", {"id": 5}, False),
+        ("mcp__reset__get_user", {"id": 5}, True),
+        ("mcp__delete__mail__list", {"id": 5}, True),
+        ("reset__get_user", {"id": 5}, True),
     ],
 )
 def test_only_what_surely_changes_nothing_reads(name, arguments, only):

@@ -15,7 +15,7 @@ from gc_core.relevance.volatile_text import without_moments
 from gc_core.values.items import Item
 
 MOST_SEEN: Final = 10_000
-"""The most calls with results, and texts, that are remembered, the latest used; some 16 bytes each."""
+"""The most calls with results, and texts, that are remembered, the latest used; some 180 bytes each."""
 
 
 @attrs.frozen

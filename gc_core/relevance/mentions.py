@@ -46,7 +46,6 @@ _NAME = regex(
 )
 _SHORTEST = 4
 _SYMBOL = regex(r"\w+")
-_TICKET = regex(r"[A-Za-z]{1,10}-\d{1,9}|#\d{1,9}")
 _SENTENCE = regex(r"(?<=[.!?])(?<!\b[A-Z][a-z]\.)(?<!\b[A-Z][a-z]{2}\.)[\s\"'»”)]+|(?<=[。！？])|\n")  # not after Dr.
 _CLAUSE = regex(r"(?<=[,:;.!?])\s+|(?<=[，、：；])|\s[-–—]{1,3}\s")
 
@@ -71,11 +70,6 @@ class Mention:
     asks: bool
     about: str
     is_done_to: bool = False
-
-    @property
-    def is_ticket(self) -> bool:
-        """Whether it is a ticket's id: people do not heed its case."""
-        return _TICKET.fullmatch(self.name) is not None
 
 
 @attrs.frozen(kw_only=True)

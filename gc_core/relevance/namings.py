@@ -21,8 +21,12 @@ MOST_CALLS: Final = 4
 MOST_COMPARED: Final = 200
 """The most words of a call that is compared; a longer one is a program, and may do anything."""
 
-_SEVERAL: Final = b""
-_NEW: Final = b""
+_SEVERAL: Final = b"several"
+"""Stands for the texts of a word that went with more than one; no digest is that short."""
+
+_NEW: Final = b"new"
+"""Stands in the form of a call where any new word may stand."""
+
 _FEW = 3
 
 

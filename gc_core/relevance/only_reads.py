@@ -29,6 +29,7 @@ _ACT: Final = frozenset(
     {"set", "create", "update", "delete", "remove", "send", "put", "write", "edit", "replace", "insert", "append"}
     | {"rename", "click", "press", "submit", "buy", "reply", "start", "stop", "restart", "apply", "deploy", "upload"}
     | {"save", "next", "previous", "scroll", "run", "execute", "install", "undo"}
+    | {"reset", "clear", "purge", "wipe", "flush", "clean", "prune", "move", "cancel"}
 )
 _RUNS: Final = frozenset({"run", "execute"})
 _STATEMENT = regex(r"\s{0,99}(?:select|with|show|describe|explain|pragma)\b", re.IGNORECASE)

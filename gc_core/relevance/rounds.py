@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
@@ -18,7 +18,17 @@ from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.only_reads import STATEMENTS, only_reads
 from gc_core.relevance.parts import Target, digest
 from gc_core.relevance.polls import SMALL, asks_for_state, tells_state, waits
-from gc_core.relevance.tool_calls import PARTIAL, CallKind, ToolCall, command_in, words_of
+from gc_core.relevance.shell import places_searched
+from gc_core.relevance.tool_calls import (
+    COMMANDS,
+    NAME_WORD,
+    PARTIAL,
+    CallKind,
+    ToolCall,
+    command_in,
+    texts_in,
+    words_of,
+)
 from gc_core.values.items import Item
 from gc_core.values.json_values import objects, read_json, strings
 from gc_core.values.patterns import regex
@@ -29,6 +39,16 @@ _THINKS = frozenset({"think", "thinking", "thought", "thoughts", "sequentialthin
 _PLANS = frozenset({"todo", "todos", "plan", "planner", "checklist"})
 _TELLS = frozenset({"message", "notify", "tell", "inform"})
 _DONE = frozenset({"done", "completed", "complete", "finished", "closed", "checked"})
+_MATCHED = frozenset(
+    {"query", "queries", "pattern", "patterns", "q", "regex", "regexp", "text", "keyword", "keywords", "search"}
+    | {"term", "terms", "phrase", "question", "glob", "globs", "include", "exclude", "filter", "string", "words"}
+)
+"""Last words of the arguments that say what a search matches."""
+
+_AMOUNTS = frozenset(
+    {"limit", "count", "max", "min", "top", "k", "n", "num", "number", "page", "size", "results", "offset", "context"}
+    | {"lines", "depth", "timeout", "start", "end", "head"}
+)
 _WORD = regex(r"[\w.-]+")
 _PROGRAM = regex(r"(?:^|[|;&\n])[ \t]{0,9}[\w.-]{1,99}")
 _SCHEMES = frozenset({"http", "https"})
@@ -61,8 +81,8 @@ class MadeCall:
         reads: It surely changes nothing.
         searches: It reads, and searches for something.
         target: What it reads, or reads a part of.
-        things: Digests of the words by which it may name what it asks for, in order; none of a search, whose words are
-            ways to ask.
+        things: Digests of the words by which it may name what it asks for, in order; of a search where it looks, for
+            what it matches is a way to ask.
 
     """
 
@@ -170,14 +190,30 @@ def _plain(read: Any) -> Any:
 def _things(call: ToolCall, arguments: str, *, reads: bool) -> Iterator[str]:
     """Yield words that may name a thing: of a call that reads no range, option or program, of another no option."""
     read = _read(arguments)
-    if call.changes or (reads and (call.kind is CallKind.SEARCH or not isinstance(read, dict))):
+    if call.changes or (reads and not isinstance(read, dict)):
         return
-    is_command = reads and bool(command_in(read))
-    for text in _naming_texts(read, reads=reads) if isinstance(read, dict) else (arguments,):
+    is_search = reads and call.kind is CallKind.SEARCH
+    is_command = reads and not is_search and bool(command_in(read))
+    for text in _texts(read, arguments, reads=reads, is_search=is_search):
         for word in _WORD.findall(_PROGRAM.sub(" ", text) if is_command else text):
             name = word.strip(".-").lower()  # of "." and ".." nothing is left
             if name and not (word.startswith("-") or word in _SCHEMES or (is_command and word.isdecimal())):
                 yield name
+
+
+def _texts(read: Any, arguments: str, *, reads: bool, is_search: bool) -> Iterable[str]:
+    if is_search:
+        return _searched_texts(read)
+    return _naming_texts(read, reads=reads) if isinstance(read, dict) else (arguments,)
+
+
+def _searched_texts(read: dict[str, Any]) -> Iterator[str]:
+    """Yield the values of a search that may name a thing: where it looks, not what it matches or how much it gets."""
+    yield from places_searched(command_in(read))
+    for key, text in texts_in({key: value for key, value in _plain(read).items() if key not in COMMANDS}):
+        words = [word.lower() for word in NAME_WORD.findall(key)]
+        if not (words[-1:] and words[-1] in _MATCHED) and not (text.isdecimal() and not _AMOUNTS.isdisjoint(words)):
+            yield text
 
 
 def _naming_texts(read: dict[str, Any], *, reads: bool) -> Iterator[str]:

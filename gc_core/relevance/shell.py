@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -61,6 +62,12 @@ _WITH_VALUE = frozenset(
 )
 _SUBCOMMAND_EDITS = frozenset({"rm", "mv", "apply", "am"})
 _SUBCOMMAND_SEARCHES = frozenset({"grep", "ls-files", "ls-tree"})
+_MATCHERS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "fd", "select-string", "locate", "which"})
+_PATTERN_OPTIONS = frozenset({"-e", "-f", "--regexp", "--file", "--files", "-Pattern"})
+_MATCHER_WITH_VALUE = frozenset(
+    {"-e", "-f", "-A", "-B", "-C", "-m", "-g", "-t", "-T", "--regexp", "--file", "-Pattern"}
+    | {"--include", "--exclude", "--glob", "--type"}
+)
 
 _SEPARATOR = regex(r"[;&|()]+")
 _ASSIGNMENT = regex(r"\w+=")
@@ -81,7 +88,34 @@ def read_command(command: str) -> ShellReading:
     return _together(readings)
 
 
+def places_searched(command: str) -> Iterator[str]:
+    """Yield the words of a command that name a place in which it searches or to which it goes, but no pattern."""
+    for part in _parts(_without_heredocs(command[: 4 * MOST_CHARS])[0][:MOST_CHARS]):
+        words = [word for word in part.words if word not in _PREFIXES]
+        program, rest = (words[0].rpartition("/")[2].lower(), words[1:]) if words else ("", [])
+        if program == "git" and (subcommand := _subcommand(rest)):
+            program, rest = subcommand, rest[rest.index(subcommand) + 1 :]
+        if program in _SHELLS and len(rest) > 1:
+            yield from places_searched(rest[-1])
+        elif program in {"find", "cd"}:
+            yield from itertools.takewhile(lambda word: not word.startswith("-"), rest)
+        elif program in _SEARCHERS | _SUBCOMMAND_SEARCHES:
+            yield from _places(rest, has_pattern=program in _MATCHERS)
+
+
 # -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _places(rest: Sequence[str], *, has_pattern: bool) -> list[str]:
+    """Return the operands of a search without the pattern, which is the first unless an option holds it."""
+    found, skips = [], False
+    for word in rest:
+        if skips or word.startswith("-"):
+            skips = not skips and word in _MATCHER_WITH_VALUE
+            has_pattern = has_pattern and word not in _PATTERN_OPTIONS
+        else:
+            found.append(word)
+    return found[has_pattern:]
 
 
 @attrs.frozen

@@ -166,8 +166,9 @@ def could_read_files(name: str, schema: Any) -> bool:
 
 
 def words_of(name: str) -> frozenset[str]:
-    """Return the words of a tool's name in lower case, without those of the MCP server that it belongs to."""
-    return frozenset(word.lower() for word in NAME_WORD.findall(name.rpartition("__")[2] or name))
+    """Return the words of a tool's name in lower case, without those of the server that it belongs to."""
+    own = name.removeprefix("mcp__").partition("__")[2] or name
+    return frozenset(word.lower() for word in NAME_WORD.findall(own))
 
 
 def texts_in(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

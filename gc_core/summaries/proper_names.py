@@ -2,11 +2,12 @@
 Finds names in ordinary letters that the originals do not contain: ``Redis``, ``Dr. Weber``.
 
 Judged are capitalised words after a word in small letters, in English sentences in the past tense about English
-originals, because other languages call Munich and Tokyo otherwise; and in any language what follows a title, unless the
-originals are in another script. The first word of a sentence, headings, labels and all-capitals are no names, nor are
-languages, months and days, which a summary may use for what stands there in figures. A name occurs if some word or path
-of the originals begins with it, or with what commands and packages call it (``psycopg2`` for Postgres), or if it is
-made of one of their words (Fibonacci for ``fib``).
+originals; in other languages only persons, by a title or by what they do, because each calls Munich and Tokyo otherwise
+and has its own capitals. Nothing is judged if the originals are in another script or, for who acts, in another
+language. The first word of another sentence, headings, labels and all-capitals are no names, nor are roles, languages,
+months and days. A name occurs if some word or path of the originals begins with it, or with what commands and packages
+call it (``psycopg2`` for Postgres), if it is made of one of their words (Fibonacci for ``fib``), or if one of them is
+another form of it, in Polish and Russian.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from gc_core.summaries.acting_names import acting_names, unknown_signs
+from gc_core.summaries.acting_names import acting_names, is_role, unknown_signs
 from gc_core.summaries.languages import MOST_READ, languages_of
 from gc_core.values.patterns import regex
 
@@ -47,9 +48,10 @@ _ACCENT = regex(r"[\u0300-\u036f]+")
 _SQUEEZED = regex(r"[\W_]+")
 
 _LEAST_STEM: Final = 3
-_CAPITALS_ARE_NAMES: Final = frozenset({"fr", "es", "it", "pt", "nl", "pl", "sv", "ru"})
+_LONGEST_ENDING: Final = 3
+_DECLINE_NAMES: Final = frozenset({"pl", "ru"})
+_FLEETING = regex(r"[еёe](?=[^аеёиоуыэюяaeiouy]$)")
 _CYRILLIC = regex(r"[а-яё]{3}")
-_INNER = regex(r"(?<=[a-zà-ÿąćęłńśźżа-яё,;] )([A-ZÀ-ÞŁŚŻŹĆА-ЯЁ][a-zà-ÿąćęłńśźżа-яё]{3,40})(?![\w/'’-]|\.\w)")
 
 _LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "can", "has", "her", "his", "all"})
 """Words with which names begin by chance."""
@@ -57,7 +59,7 @@ _LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "ca
 _GENERAL: Final = frozenset(
     """
     january february march april june july august september october november december monday tuesday wednesday thursday
-    friday saturday sunday easter christmas
+    friday saturday sunday easter christmas ramadan hanukkah passover diwali thanksgiving halloween pentecost advent
     german french ukrainian dutch czech greek hebrew hindi latin american european swiss arab mexican african asian thai
     catalan urdu bengali tamil telugu swahili farsi mandarin afrikaans esperanto tagalog welsh scots basque slovak
     slovene croat serb filipino lao khmer israeli pakistani cuban tibetan kazakh uzbek nepali punjabi
@@ -120,28 +122,25 @@ def _unknown(prose: str, whole: str) -> Iterator[str]:
     beginning = whole[:MOST_READ]
     if _OTHER_SCRIPT.search(beginning) and not (_CYRILLIC.search(prose) and _CYRILLIC.search(beginning)):
         return
-    names = dict.fromkeys((*_names(prose, in_english=_is_english(beginning)), *_foreign(prose, beginning)))
+    languages = languages_of(prose) & languages_of(beginning)
+    acting = acting_names(prose, languages) if languages else ()
+    names = dict.fromkeys((*_names(prose, in_english=_is_english(beginning)), *acting))
     if not names:
         return
     squeezed = _squeeze(whole)
     abbreviated = set(_abbreviated(prose, whole))
     unknown = [name for name in names if not (name in abbreviated or _occurs(_squeeze(name), squeezed))]
     words = _words_of(whole) if unknown else frozenset[str]()
-    yield from (name for name in unknown if not _is_made_of(name.lower(), words))
+    unknown = [name for name in unknown if not _is_made_of(name.lower(), words)]
+    declines = not languages.isdisjoint(_DECLINE_NAMES)
+    yield from (name for name in unknown if not (declines and _has_form(name.lower(), words)))
 
 
-def _foreign(prose: str, originals: str) -> Iterator[str]:
-    """Yield who acts, and what has a capital in a sentence of a language in which only names have, as originals do."""
-    languages = languages_of(prose) & languages_of(originals)
-    if not languages:
-        return
-    yield from acting_names(prose)
-    if not languages <= _CAPITALS_ARE_NAMES:
-        return
-    for line in prose.split("\n"):
-        sentences = _LABEL.sub("", line)
-        if not _is_heading(sentences):
-            yield from (name for name in _INNER.findall(sentences) if not _is_general(name.lower()))
+def _has_form(name: str, words: AbstractSet[str]) -> bool:
+    """Return whether one of some words is a form of a name: Markiem of Marek, Львом of Лев."""
+    stems = (name[: max(_LEAST_STEM, len(name) - _LONGEST_ENDING)], *(_FLEETING.sub(sign, name) for sign in ("", "ь")))
+    begins = tuple(stem for stem in stems if len(stem) >= _LEAST_STEM)
+    return any(word.startswith(begins) for word in words)
 
 
 def _is_english(text: str) -> bool:
@@ -177,7 +176,7 @@ def _squeeze(text: str) -> str:
 def _names(prose: str, *, in_english: bool) -> Iterator[str]:
     """Yield names after titles, and those of English sentences if they are asked for."""
     for line in prose.split("\n"):
-        yield from _TITLED.findall(line)
+        yield from (name for name in _TITLED.findall(line) if not is_role(name))
         if in_english and not line.lstrip().startswith("#") and _ENGLISH.search(line) and _PAST.search(line):
             sentences = _LABEL.sub("", line)
             if not _is_heading(sentences):
@@ -185,7 +184,8 @@ def _names(prose: str, *, in_english: bool) -> Iterator[str]:
 
 
 def _is_general(name: str) -> bool:
-    return name in _GENERAL or name.removesuffix("s") in _GENERAL or _PEOPLE.search(name) is not None
+    is_common = any(word in _GENERAL or is_role(word) for word in (name, name.removesuffix("s")))
+    return is_common or _PEOPLE.search(name) is not None
 
 
 def _is_heading(line: str) -> bool:

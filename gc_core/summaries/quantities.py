@@ -273,11 +273,6 @@ def _of_signs(run: str) -> tuple[tuple[str, ...], str, float]:
     return (unit or _COUNTERS.get(run[:1], run[:1]),), UNITS.get(unit, ""), size_of(unit)
 
 
-def is_sign(word: str) -> bool:
-    """Return whether it is a counter of Chinese, Japanese or Korean."""
-    return _CJK.match(word) is not None
-
-
 def stem(word: str) -> str:
     """Return a word without a plural's s."""
     return word if len(word) < 4 else word.removesuffix("s")  # noqa: PLR2004

@@ -5,6 +5,7 @@ import pytest
 from gc_core.summaries.inventions import invented
 from gc_core.summaries.number_words import spelt_in
 from gc_core.summaries.unexplained_numbers import unknown_numbers
+from gc_core.summaries.written_numbers import WrittenNumbers
 
 RUN = [
     "pytest -q\n1 failed, 41 passed in 3.02s",
@@ -147,3 +148,19 @@ def test_what_does_not_follow_is_found(text, numbers):
 
 def test_two_numbers_beside_each_other_are_not_one():
     assert invented("It ran with `80 4821` once.", ["80 48213", "4821"]) == ()
+
+
+def test_thousands_of_digits_are_no_part_of_a_date():
+    assert unknown_numbers("On 5.3. it took 7 minutes.", ["2**20000 is " + "7" * 6000]) == ("5.3.",)
+
+
+def test_the_numbers_of_a_list_without_blanks_are_many_numbers():
+    numbers = ",".join(f"{number}.25" for number in range(40_000))
+    assert unknown_numbers("The highest were 39999.25 and 39998.25.", [f"[{numbers}]"]) == ()
+    assert unknown_numbers("It came to 4.75 in all, of 12,480,000.", ["[1.25,4.75,-3] 12,480,000"]) == ()
+    assert unknown_numbers("It took 98765.43 s.", [f"[{numbers}]"]) == ("98765.43",)
+
+
+def test_a_long_row_of_parts_begins_with_none():
+    assert not WrittenNumbers(".".join(map(str, range(400)))).tell("0.1.2")
+    assert WrittenNumbers("git version 2.45.1.windows").tell("2.45")

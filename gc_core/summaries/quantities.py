@@ -57,6 +57,8 @@ _RATE = regex(
 )
 _GLUED_UNIT = regex(r"\A([KMGT])(?!\w)")  # "38G", as du writes it
 _MYRIAD = regex(r"(?<![\d.,])(\d{1,4})[万萬만] ?(?:(\d)[千천]|(\d,\d{3}|\d{1,4}))(?![\d.,]*\d|[万萬만千천])")
+_LIST = regex(r"(?<![\w.,])-?\d+(?:\.\d+)?(?:,-?\d+(?:\.\d+)?){2,}")
+_THOUSANDS = regex(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")  # in India, lakhs have two digits
 _JOINED = regex(r" ?[^\W\d_]{1,12}\.?,? ?(?:[^\W\d_]{1,3} )?")
 _CLAUSE = regex(r"[;\n]|[.,] ")
 _AVERAGE = regex(
@@ -139,7 +141,8 @@ def is_same(one: str, other: str) -> bool:
 
 
 def in_digits(text: str) -> str:
-    """Return a text with 30万3600 as 303600."""
+    """Return a text with 30万3600 as 303600, and [1,2,3] as [1, 2, 3]."""
+    text = _LIST.sub(lambda match: match[0] if _THOUSANDS.fullmatch(match[0]) else match[0].replace(",", ", "), text)
     return _MYRIAD.sub(
         lambda match: match[1] + (f"{match[2]}000" if match[2] else match[3].replace(",", "").zfill(4)), text
     )

@@ -22,6 +22,10 @@ _RUN = regex(r"\d+")
 _LEAST_LONG = 3
 _LEAST_REFERENCE = 5
 _MOST_DIGITS = 18  # Python refuses to convert thousands
+_MOST_OF_DATE = 4
+_MOST_PARTS = 6
+"""A version has at most so many; what has more is a row of numbers."""
+
 _NEAR = 5
 
 
@@ -44,7 +48,8 @@ class WrittenNumbers:
     def tell_date(self, date: str) -> bool:
         """Return whether a day of a month occurs, or, in a date of its own, both."""
         days = {(month, day) for _, month, day in dates_in(date)}
-        return not days.isdisjoint(self._dates) or not {*map(int, _RUN.findall(date))} - {*map(int, self._runs)}
+        short = {int(run) for run in self._runs if len(run) <= _MOST_OF_DATE}
+        return not days.isdisjoint(self._dates) or short.issuperset(map(int, _RUN.findall(date)))
 
     def misspell(self, number: str) -> bool:
         """Return whether one has the digits of a number in another order: 8434 for 8443."""
@@ -76,7 +81,8 @@ class WrittenNumbers:
     def _beginnings(self) -> AbstractSet[str]:
         """What longer versions begin with."""
         dotted = (form.split(".") for form in self.forms if "." in form)
-        return {".".join(parts[:end]) for parts in dotted for end in range(1, len(parts))}
+        versions = (parts for parts in dotted if len(parts) <= _MOST_PARTS)
+        return {".".join(parts[:end]) for parts in versions for end in range(1, len(parts))}
 
     @cached_property
     def _spellings(self) -> AbstractSet[str]:

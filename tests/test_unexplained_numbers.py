@@ -164,3 +164,17 @@ def test_the_numbers_of_a_list_without_blanks_are_many_numbers():
 def test_a_long_row_of_parts_begins_with_none():
     assert not WrittenNumbers(".".join(map(str, range(400)))).tell("0.1.2")
     assert WrittenNumbers("git version 2.45.1.windows").tell("2.45")
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The loss fell to 2.3.", "loss 2.3104", ()),
+        ("It was raised to 28.9.", "raised to 7.5 on floor 9, room 28", ("28.9",)),
+        ("Der Umzug war am 8.9.", "Der Umzug war am 9.9.", ("8.9.",)),
+        ("Der Umzug war am 45.9.", "Der Umzug war am 9.9.", ("45.9",)),
+        ("Er lief vom 1.3.–5.3.", "Er lief vom 1.3. bis 6.3.", ("5.3.",)),
+    ],
+)
+def test_a_number_before_a_full_stop_is_a_date_only_where_something_says_so(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

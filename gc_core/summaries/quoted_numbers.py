@@ -16,7 +16,7 @@ import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, quantities
-from gc_core.summaries.times import short_dates, without_dates
+from gc_core.summaries.times import WrittenDate, short_dates, without_dates
 from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, plain, unspaced
 from gc_core.values.patterns import regex
 
@@ -61,13 +61,13 @@ class QuotedNumbers:
 
     all: Sequence[str]
     names: AbstractSet[str]
-    dates: Sequence[str]
+    dates: Sequence[WrittenDate]
     quantities: Mapping[str, Sequence[Quantity]]
 
     @classmethod
     def of(cls, text: str) -> Self:
         """Return those of a text."""
-        dates = [date for date, year in short_dates(text) if year or date.endswith(".")]
+        dates = tuple(short_dates(text))
         text = without_dates(text)
         labelled = dict.fromkeys((*_labelled(text), *(match[0].split()[-1] for match in _YEAR.finditer(text))))
         times = (match[0] for match in CLOCK.finditer(text))
@@ -86,7 +86,7 @@ class QuotedNumbers:
         if not self:
             return []
         known = WrittenNumbers(numbers.text)
-        dates = [date for date in self.dates if date not in numbers.text and not known.tell_date(date)]
+        dates = [date.written for date in self.dates if not known.tell_date(date)]
         return [
             number for number in self.all if not (known.tell(number) or self._follows(number, numbers, known))
         ] + dates

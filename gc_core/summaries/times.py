@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, Self
+
+import attrs
 
 from gc_core.values.patterns import regex
 
@@ -58,6 +61,16 @@ _SHORT_DATE = regex(
     r"(?<![\d.,:/-])(\d{1,2})([./-])(\d{1,2})(?:\2((?:19|20)?\d{2})(?!\d)"
     r"|(?<!\.\d)(?<!\.\d\d)(?![\d.,:/-])|\.(?= ?[a-zà-ÿ)\n–-]|\Z))"
 )
+_BEFORE_DATE = regex(
+    r"(?<!\w)(?:am|vom|zum|bis|ab|seit|den|dem|der|on|until|since|le|du|au|jusqu'au|el|il|dal|al|em|op"
+    r"|dnia|\w{3,7}(?:day|tag),?) \Z|\d\. ?[–-] ?\Z",
+    2,
+)
+"""What stands before a date without a year, not before a number at the end of a sentence."""
+
+_LONGEST_BEFORE: Final = 12
+_MOST_DAYS: Final = 31
+_MOST_MONTHS: Final = 12
 _CLOCK = regex(r"(?<![\d:.])(\d{1,2}) ?[:h时時] ?(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?![\d:])")
 _LASTED = regex(r"(?<![\d:.])(\d{1,3}):(\d{2}(?:\.\d+)?)(?![\d:])")
 _YEARS_AND_MONTHS = regex(r"(?<![\w.,])(\d{1,2}) ?y[a-z]{0,4} (?:and )?(\d{1,2}) ?m(?:o[a-z]{0,5})?(?!\w)")
@@ -67,28 +80,66 @@ _ERA = regex(r"(令和|平成|昭和)\s?(\d{1,2}|元)")
 _ERAS: Final = {"令和": 2018, "平成": 1988, "昭和": 1925}
 
 
-def dates_in(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield year, 0 where none stands, month and day; the other way round as well where the order is not told."""
-    for match in itertools.chain(*(pattern.finditer(text) for pattern in _DATES)):
+@attrs.frozen
+class WrittenDate:
+    """
+    A date as it stands in a text.
+
+    Attributes:
+        written: Its characters.
+        year: 0 where none stands.
+        days: Its month and day; the other way round as well where the order is not told.
+
+    """
+
+    written: str
+    year: int
+    days: AbstractSet[tuple[int, int]]
+
+    @classmethod
+    def of(cls, match: re.Match[str]) -> Self:
+        """Return one that tells its order."""
         told = match.groupdict()
         month = int(told.get("m") or 0) or _MONTHS[told["name"].lower()]
-        yield int(told.get("y") or 0), month, int(told["d"])
-    for match in _SHORT_DATE.finditer(text):
-        year = int(match[4] or 0)
-        for month, day in {(int(match[1]), int(match[3])), (int(match[3]), int(match[1]))}:
-            yield year + 2000 * (0 < year < 100), month, day  # noqa: PLR2004 - of two digits
+        return cls(match[0], int(told.get("y") or 0), frozenset({(month, int(told["d"]))}))
+
+    @classmethod
+    def of_short(cls, match: re.Match[str]) -> Self:
+        """Return one in digits that does not begin with the year."""
+        one, other, year = int(match[1]), int(match[3]), int(match[4] or 0)
+        return cls(match[0], year + 2000 * (0 < year < 100), frozenset({(one, other), (other, one)}))  # noqa: PLR2004
 
 
-def short_dates(text: str) -> Iterator[tuple[str, int]]:
-    """Yield dates in digits that do not begin with the year, and their year, 0 where none stands."""
-    yield from ((match[0], int(match[4] or 0)) for match in _SHORT_DATE.finditer(text))
+def dates_in(text: str) -> Iterator[tuple[int, int, int]]:
+    """Yield year, 0 where none stands, month and day; the other way round as well where the order is not told."""
+    long = map(WrittenDate.of, itertools.chain(*(pattern.finditer(text) for pattern in _DATES)))
+    return ((date.year, *day) for date in (*long, *map(WrittenDate.of_short, _short(text))) for day in date.days)
+
+
+def short_dates(text: str) -> Iterator[WrittenDate]:
+    """Yield dates in digits that do not begin with the year and may be taken for numbers."""
+    found = map(WrittenDate.of_short, _short(text))
+    return (date for date in found if date.year or date.written.endswith("."))
+
+
+def _short(text: str) -> Iterator[re.Match[str]]:
+    return (match for match in _SHORT_DATE.finditer(text) if not match[0].endswith(".") or _is_date(match))
+
+
+def _is_date(match: re.Match[str]) -> bool:
+    """Return whether two numbers with a full stop after each are a day and a month, not a number that ends a line."""
+    less, more = sorted((int(match[1]), int(match[3])))
+    if not 0 < less <= _MOST_MONTHS or more > _MOST_DAYS:
+        return False
+    goes_on = match.string[match.end() : match.end() + 2].strip(" ")[:1]
+    before = match.string[max(0, match.start() - _LONGEST_BEFORE) : match.start()]
+    return goes_on in {"–", "-"} or goes_on.isalpha() or _BEFORE_DATE.search(before) is not None
 
 
 def without_dates(text: str) -> str:
     """Return a text without its dates in digits that may be taken for numbers."""
-    for date, year in short_dates(text):
-        if year or date.endswith("."):
-            text = text.replace(date, ";")
+    for date in short_dates(text):
+        text = text.replace(date.written, ";")
     return text
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import attrs
 
-from gc_core.summaries.times import dates_in, years_in
+from gc_core.summaries.times import WrittenDate, dates_in, years_in
 from gc_core.values.patterns import regex
 
 _LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
@@ -45,11 +45,10 @@ class WrittenNumbers:
             return number in self._ends or (len(number) == len("2025") and int(number) in self._years)
         return plain(number.replace(",", ".")) in self._beginnings
 
-    def tell_date(self, date: str) -> bool:
+    def tell_date(self, date: WrittenDate) -> bool:
         """Return whether a day of a month occurs, or, in a date of its own, both."""
-        days = {(month, day) for _, month, day in dates_in(date)}
         short = {int(run) for run in self._runs if len(run) <= _MOST_OF_DATE}
-        return not days.isdisjoint(self._dates) or short.issuperset(map(int, _RUN.findall(date)))
+        return not date.days.isdisjoint(self._dates) or short.issuperset(map(int, _RUN.findall(date.written)))
 
     def misspell(self, number: str) -> bool:
         """Return whether one has the digits of a number in another order: 8434 for 8443."""

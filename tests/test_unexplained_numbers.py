@@ -178,3 +178,21 @@ def test_a_long_row_of_parts_begins_with_none():
 )
 def test_a_number_before_a_full_stop_is_a_date_only_where_something_says_so(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("Er zahlte 523 €.", "zahlte 520 €", ("523",)),
+        ("Er zahlte 6240 €.", "zahlte 520 €", ("6240",)),
+        ("It cost 504 € a year.", "42 € a month", ()),
+        ("It ran for 523 s.", "ran for 520 s", ("523",)),
+        ("It ran for 168 hours.", "ran for 7 days", ()),
+    ],
+)
+def test_the_days_of_a_week_are_not_added_and_multiply_only_times_and_rates(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+def test_what_stands_after_the_point_of_a_number_is_not_added_to_it():
+    assert unknown_numbers("The dose was raised to 12.5.", ["dose 7.5"]) == ("12.5",)

@@ -92,11 +92,13 @@ class DerivedNumbers:
     @cached_property
     def written(self) -> AbstractSet[float]:
         """Every number, wherever it stands."""
-        numbers = (value for digits in set(_WRITTEN.findall(self.text)) for value in readings(digits))
-        runs = (
-            float(run[:15]) for run in {*_RUN.findall(self.text), *_GLUED.findall(self.text), *_PART.findall(self.text)}
-        )
-        return {*numbers, *runs, *map(float, spelt_in(self.text))}
+        runs = {*_RUN.findall(self.text), *_GLUED.findall(self.text), *_PART.findall(self.text)}
+        return {*self._whole, *(float(run[:15]) for run in runs), *map(float, spelt_in(self.text))}
+
+    @cached_property
+    def _whole(self) -> AbstractSet[float]:
+        """The numbers in digits, without those that stand after a point."""
+        return {value for digits in set(_WRITTEN.findall(self.text)) for value in readings(digits)}
 
     @cached_property
     def sorted(self) -> Sequence[float]:
@@ -131,7 +133,8 @@ class DerivedNumbers:
             (exactly, self._near.plain),
             *((each, self._totals) for each in roughly),
         ]
-        return any(self._come_to(ones, *between) for between, ones in steps)
+        calendar = _CALENDAR if said.kind == "time" or self._tells_rate(said) else ()
+        return any(self._come_to(ones, calendar, *between) for between, ones in steps)
 
     def round_to(self, said: Quantity) -> bool:
         """Return whether a number is one of these, rounded or in another unit."""
@@ -149,20 +152,27 @@ class DerivedNumbers:
             for sign in (1, -1)
         )
 
-    def _come_to(self, ones: Sequence[float], low: float, high: float) -> bool:
+    def _tells_rate(self, said: Quantity) -> bool:
+        """Return whether something is so much for each: a year's may be twelve times a month's."""
+        return said.is_rate or any(each.is_rate for each in self.quantities)
+
+    def _come_to(self, ones: Sequence[float], calendar: Sequence[float], low: float, high: float) -> bool:
         """Return whether one of some numbers and any other come to a number, where that is no chance."""
-        others = sorted({*self._totals, *_CALENDAR})
-        if low <= 0 or _OPERATIONS * len(ones) * len(others) * math.log10(high / low) > _DECADES * _CHANCE:
+        others = self._totals
+        tried = _OPERATIONS * len(ones) * (len(others) + len(_CALENDAR))
+        if low <= 0 or tried * math.log10(high / low) > _DECADES * _CHANCE:
             return False
-        multiples = (one * factor for one in self._totals for factor in self._factors)
-        return come_to(ones, others, low, high) or any(low < multiple < high for multiple in multiples)
+        multiples = (one * factor for one in others for factor in self._factors)
+        times = (result for one in ones for by in calendar for result in (one * by, one / by))
+        return come_to(ones, others, low, high) or any(low < each < high for each in (*multiples, *times))
 
     @cached_property
     def _totals(self) -> Sequence[float]:
         """Every number, and what each group adds up to or two of one differ by."""
         groups = [[each.values[0] for each in group] for group in self._groups]
         differences = (abs(group[0] - group[1]) for group in groups if len(group) == 2)  # noqa: PLR2004
-        return sorted({*self.sorted, *map(sum, groups), *differences})
+        numbers = {value for each in self.quantities for value in each.values} | self._whole
+        return sorted({*numbers, *map(sum, groups), *differences})
 
     @cached_property
     def _factors(self) -> AbstractSet[float]:

@@ -196,3 +196,16 @@ def test_the_days_of_a_week_are_not_added_and_multiply_only_times_and_rates(text
 
 def test_what_stands_after_the_point_of_a_number_is_not_added_to_it():
     assert unknown_numbers("The dose was raised to 12.5.", ["dose 7.5"]) == ("12.5",)
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The patient weighed 84 kg.", "weight 82 kg", ("84",)),
+        ("It had 84 degrees.", "it had 82 degrees", ("84",)),
+        ("The load was 84 MB.", "the load was 82 MiB", ()),
+        ("The load was 84 MB.", "the load was 83886080", ()),
+    ],
+)
+def test_only_bytes_are_counted_in_powers_of_two(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

@@ -54,6 +54,7 @@ _MOST_SHARED: Final = 60
 _CALENDAR: Final = (2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 365.0)
 """How many there are of something in a day, a week or a year, and what one halves and quarters by."""
 
+_SIZES: Final = frozenset({"size", "data"})
 _OPERATIONS: Final = 5
 _DECADES: Final = 8
 """Over so many powers of ten the results are spread."""
@@ -208,7 +209,7 @@ class DerivedNumbers:
         if said.kind == "share":
             return self._is_share(said, self._shares if said.step == 1 else self._all_shares)
         return Results.of(self._groups_of(said), iter, added).hold_like(said) or any(
-            self._single.hold_like(attrs.evolve(said, size=said.size / by)) for by in _CALENDAR if said.kind == "size"
+            self._single.hold_like(attrs.evolve(said, size=said.size / by)) for by in _CALENDAR if said.kind in _SIZES
         )
 
     def _groups_of(self, said: Quantity) -> Iterator[Sequence[Quantity]]:
@@ -340,7 +341,7 @@ def _is_addend(each: Quantity, said: Quantity) -> bool:
     """Return whether a number may be one of a dimension; grams and metres are sizes, but nobody adds these up."""
     if said.kind in {"", "share"}:
         return False
-    return is_price(each, said.kind) or (each.kind == said.kind and (said.kind != "size" or each.size == said.size))
+    return is_price(each, said.kind) or (each.kind == said.kind and (said.kind not in _SIZES or each.size == said.size))
 
 
 def _is_common(said: Quantity) -> bool:

@@ -109,7 +109,7 @@ class _Known:
         if not self.numbers.are_read or not self._is_judged(said) or self.numbers.explain(said):
             return False
         is_same = any(each.is_of(said.words) for each in self.numbers.quantities)
-        return is_same or said.kind in {"share", "size"} or not self.numbers.come_near(said)
+        return is_same or said.kind in {"share", "size", "data"} or not self.numbers.come_near(said)
 
     def _is_judged(self, said: Quantity) -> bool:
         if said.is_rate:

@@ -209,3 +209,40 @@ def test_what_stands_after_the_point_of_a_number_is_not_added_to_it():
 )
 def test_only_bytes_are_counted_in_powers_of_two(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("date", "text", "original"),
+    [
+        ("14 mai", "Le rendez-vous était le 14 mai.", "Le rendez-vous est le 12 mai."),
+        ("14 de mayo", "La cita era el 14 de mayo.", "La cita es el 12 de mayo."),
+        ("14 maggio", "L'appuntamento era il 14 maggio.", "L'appuntamento è il 12 maggio."),
+        ("14 мая", "Встреча была 14 мая.", "Встреча 12 мая."),
+        ("5月14日", "予約は5月14日だった。", "予約は5月12日です。"),
+        ("May 14th", "The deadline was May 14th.", "The deadline is May 12th, at 14:00."),
+        ("30 September", "The deadline was 30 September.", "The deadline is 12 May 2024."),
+        ("2024-09-30", "The deadline was 2024-09-30.", "The deadline is 2024-05-12T14:09:30Z."),
+    ],
+)
+def test_a_date_that_the_originals_lack_is_found_in_every_notation(date, text, original):
+    assert unknown_numbers(text, [original]) == (date,)
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The deadline was 12 May.", "deadline: 2024-05-12"),
+        ("The deadline was May 12th.", "deadline: 12.05.2024"),
+        ("The deadline was 2024-05-12.", "deadline: 20240512, begun 1 May 2024"),
+        ("The deadline was 2024-05-12.", "deadline: 1715500800, begun 1 May 2024"),
+        ("The holidays ended on 14 May.", "The holidays are from 12 to 14. They were booked on 3 May."),
+        ("It ended on 26 May.", "It begins on 12 May and takes two weeks."),
+        ("Es endete am 19.5.2024.", "Beginn 12.05.2024, Dauer 7 Tage"),
+        ("It ends on 12 August.", "The notice of 12 May is three months."),
+        ("It was on 14 May.", "Today is 12 May. Let us meet on Thursday."),
+        ("It was on 14 May.", "Let us meet on Thursday."),
+        ("Of all 3 settings, 5 marked ones were changed; 2 may be left.", "12 May: settings 1 to 9"),
+    ],
+)
+def test_a_date_in_another_notation_or_worked_out_is_explained(text, original):
+    assert unknown_numbers(text, [original]) == ()

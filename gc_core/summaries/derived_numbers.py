@@ -36,7 +36,7 @@ from gc_core.summaries.results import (
     multiplied,
     percentages,
 )
-from gc_core.summaries.times import hours_in, spans_in
+from gc_core.summaries.times import DAY, WrittenDate, dates_in, days_apart, hours_in, is_near, spans_in
 from gc_core.summaries.units import TESTS
 from gc_core.values.patterns import regex
 
@@ -60,6 +60,11 @@ _DECADES: Final = 8
 """Over so many powers of ten the results are spread."""
 
 _CHANCE: Final = 0.5
+_YEAR: Final = 366
+_MONTH: Final = 28
+_MONTH_OFF: Final = 3
+"""By so many days a month may differ from another."""
+
 _WRITTEN = regex(
     r"(?<![A-Za-z\d_.,])(?<![A-Za-z]-)(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,']\d+)*)"
 )
@@ -151,6 +156,19 @@ class DerivedNumbers:
             for hour in hours
             for took in lasted
             for sign in (1, -1)
+        )
+
+    def tell_date(self, date: WrittenDate) -> bool:
+        """Return whether a day is so long after another, or before it, as something takes, or is told by another."""
+        others = {(month, day) for _, month, day in dates_in(self.text)}
+        spans = {round(took / DAY) for took in self._single.sized.get("time", ()) if DAY / 2 < took < _YEAR * DAY}
+        return (
+            not self.are_few
+            or any(is_near(day, self.text) for day in date.days)
+            or any(
+                abs(days_apart(day, other) - span) <= (_MONTH_OFF if span >= _MONTH else 1)
+                for day, other, span in itertools.product(date.days, others, spans)
+            )
         )
 
     def _tells_rate(self, said: Quantity) -> bool:

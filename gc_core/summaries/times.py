@@ -42,10 +42,24 @@ _MONTHS: Final = {
     )
     for name in names.split()
 }
+_MONTH_WORDS: Final = frozenset(
+    """
+    january february march april may june july august september october november december januar jänner februar märz mai
+    juni juli oktober dezember janvier février mars avril juin juillet août septembre octobre novembre décembre enero
+    febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio
+    giugno luglio settembre ottobre dicembre janeiro fevereiro março maio junho julho setembro outubro novembro dezembro
+    januari februari maart mei augustus stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października
+    listopada grudnia января февраля марта апреля мая июня июля августа сентября октября ноября декабря ocak şubat mart
+    nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık maj augusti
+    """.split()  # noqa: SIM905 - a list of quoted words is harder to read
+)
+_ENGLISH: Final = frozenset("May March Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec".split())  # noqa: SIM905
+"""What is only a month's name with a capital letter."""
+
 _NAMES: Final = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _MONTH_NAME = regex(rf"(?:{_NAMES})[^\W\d_]{{0,6}}\Z", 2)
 _DAY_OF: Final = r"(?P<d>\d{1,2})"
-_WORD: Final = rf"(?P<name>{_NAMES})[^\W\d_]{{0,8}}"
+_WORD: Final = rf"(?P<word>(?P<name>{_NAMES})[^\W\d_]{{0,8}})"
 _OF_YEAR: Final = r"(?P<y>(?:19|20)\d{2})"
 _DATES: Final = (
     regex(rf"(?<![\d.]){_OF_YEAR}(?:[-/.]|年\s?|년\s?)(?P<m>\d{{1,2}})(?:[-/.]|[月월]\s?)(?P<d>\d{{1,2}})(?!\d)"),
@@ -68,6 +82,23 @@ _BEFORE_DATE = regex(
 )
 """What stands before a date without a year, not before a number at the end of a sentence."""
 
+_RELATIVE = regex(
+    r"(?<!\w)(?:(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo"
+    r"|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)-feira"
+    r"|poniedział\w{1,4}|wtor\w{2}|środ[aęy]|czwart\w{1,2}|piąt\w{1,2}|sobot[aęy]|niedziel[aęi]"
+    r"|понедельник\w?|вторник\w?|сред[ауы]|четверг\w?|пятниц[ауы]|суббот[ауы]|воскресень\w"
+    r")(?!,? ?(?:[^\W\d_]{1,9}\.? )?\d)"
+    r"|(?:tomorrow|yesterday|weekend|fortnight|(?:next|last|this|a) (?:week|month)|end of|morgen|gestern|woche|ende"
+    r"|anfang|demain|hier|semaine|fin|début|mañana|ayer|semana|fin|domani|ieri|settimana|fine|amanhã|ontem|jutro|wczoraj"
+    r"|tydzień|tygodni\w|завтра|вчера|недел\w|конц\w)(?!\w))"
+    r"|明日|昨日|明天|昨天|[前后後]天|来週|先週|[上下]周|週間|末|曜日|星期|내일|어제|요일",
+    2,
+)
+"""What tells a day by another: without a date it may be any near those that stand there."""
+
+_FORTNIGHT: Final = 14
+_EPOCH = regex(r"(?<![\w.])(1\d{9})(?:\d{3})?(?!\d)")
 _LONGEST_BEFORE: Final = 12
 _MOST_DAYS: Final = 31
 _MOST_MONTHS: Final = 12
@@ -89,19 +120,21 @@ class WrittenDate:
         written: Its characters.
         year: 0 where none stands.
         days: Its month and day; the other way round as well where the order is not told.
+        is_named: Its order is told, by the name of the month or by the year before it.
 
     """
 
     written: str
     year: int
     days: AbstractSet[tuple[int, int]]
+    is_named: bool = False
 
     @classmethod
     def of(cls, match: re.Match[str]) -> Self:
         """Return one that tells its order."""
         told = match.groupdict()
         month = int(told.get("m") or 0) or _MONTHS[told["name"].lower()]
-        return cls(match[0], int(told.get("y") or 0), frozenset({(month, int(told["d"]))}))
+        return cls(match[0], int(told.get("y") or 0), frozenset({(month, int(told["d"]))}), is_named=True)
 
     @classmethod
     def of_short(cls, match: re.Match[str]) -> Self:
@@ -114,6 +147,19 @@ def dates_in(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield year, 0 where none stands, month and day; the other way round as well where the order is not told."""
     long = map(WrittenDate.of, itertools.chain(*(pattern.finditer(text) for pattern in _DATES)))
     return ((date.year, *day) for date in (*long, *map(WrittenDate.of_short, _short(text))) for day in date.days)
+
+
+def certain_dates(text: str) -> Iterator[WrittenDate]:
+    """Yield dates that nobody takes for anything else: "3 settings" is none, nor "5/7"."""
+    found = (match for pattern in _DATES for match in pattern.finditer(text) if _is_certain(match))
+    yield from itertools.chain(map(WrittenDate.of, found), short_dates(text))
+
+
+def _is_certain(match: re.Match[str]) -> bool:
+    told = match.groupdict()
+    word = told.get("word") or "January"
+    days = int(told.get("m") or 1) <= _MOST_MONTHS and 0 < int(told["d"]) <= _MOST_DAYS
+    return days and (word in _ENGLISH or (word.lower() in _MONTH_WORDS and word not in {"may", "march"}))
 
 
 def short_dates(text: str) -> Iterator[WrittenDate]:
@@ -136,10 +182,10 @@ def _is_date(match: re.Match[str]) -> bool:
     return goes_on in {"–", "-"} or goes_on.isalpha() or _BEFORE_DATE.search(before) is not None
 
 
-def without_dates(text: str) -> str:
-    """Return a text without its dates in digits that may be taken for numbers."""
-    for date in short_dates(text):
-        text = text.replace(date.written, ";")
+def without_dates(text: str, dates: Iterable[WrittenDate]) -> str:
+    """Return a text without some of its dates."""
+    for written in sorted({date.written for date in dates}, key=len, reverse=True):
+        text = text.replace(written, ";")
     return text
 
 
@@ -174,6 +220,25 @@ def spans_in(text: str) -> Iterator[float]:
     yield from (_YEAR * DAY * apart for apart in _apart(years))
     yield from (_MONTH * (12 * int(years) + int(months)) for years, months in _YEARS_AND_MONTHS.findall(text))
     yield from (60 * int(whole) + float(part) for whole, part in _LASTED.findall(text))
+
+
+def seconds_days(text: str) -> Iterator[tuple[int, int]]:
+    """Yield month and day of what a text counts in seconds since 1970."""
+    found = (dt.datetime.fromtimestamp(int(seconds), tz=dt.UTC) for seconds in _EPOCH.findall(text))
+    return ((when.month, when.day) for when in found)
+
+
+def days_apart(one: tuple[int, int], other: tuple[int, int]) -> int:
+    """Return how many days lie between two days, of one year or of two; as many as there are if one is none."""
+    ordinals = list(_ordinals([(0, *one), (0, *other)], 2001))
+    apart = abs(ordinals[0] - ordinals[-1]) if len(ordinals) > 1 else _YEAR // 2
+    return min(apart, _YEAR - apart)
+
+
+def is_near(day: tuple[int, int], text: str) -> bool:
+    """Return whether a text tells a day by another, and has a date near this one."""
+    others = {(month, other) for _, month, other in dates_in(text)} if _RELATIVE.search(text) else ()
+    return any(days_apart(day, other) <= _FORTNIGHT for other in others)
 
 
 def _ordinals(dates: Iterable[tuple[int, int, int]], this_year: int) -> Iterator[int]:

@@ -19,7 +19,7 @@ import attrs
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, are_of, in_digits, quantities
 from gc_core.summaries.quoted_numbers import QuotedNumbers
-from gc_core.summaries.times import is_month, without_dates
+from gc_core.summaries.times import certain_dates, is_month, without_dates
 from gc_core.values.patterns import regex
 
 _FEW: Final = 12
@@ -76,7 +76,8 @@ def _without(text: str, numbers: Sequence[str]) -> str:
 
 def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
     """Return short numbers of a text that the originals neither contain nor explain, in order."""
-    said = [each for each in quantities(without_dates(text), carry=True) if min(each.values) > 1 and _is_short(each)]
+    text = without_dates(text, certain_dates(text))
+    said = [each for each in quantities(text, carry=True) if min(each.values) > 1 and _is_short(each)]
     if not said:
         return ()
     known = _Known.of(originals, numbers)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import attrs
 
-from gc_core.summaries.times import WrittenDate, dates_in, years_in
+from gc_core.summaries.times import WrittenDate, certain_dates, dates_in, seconds_days, without_dates, years_in
 from gc_core.values.patterns import regex
 
 _LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
@@ -19,6 +19,7 @@ CLOCK = regex(r"(?<![\w:.])(\d{1,3}):(\d{2})(?![\d:])")
 _POWER = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,6})?e[+-]?\d{1,2}(?!\w)", re.IGNORECASE)
 _VERSION = regex(r"(?<![\w.])v(\d+(?:\.\d+)+)", re.IGNORECASE)
 _RUN = regex(r"\d+")
+_LONE = regex(r"(?<![\d:/.,])\d{1,2}(?![\d:/]|[.,]\d)")
 _LEAST_LONG = 3
 _LEAST_REFERENCE = 5
 _MOST_DIGITS = 18  # Python refuses to convert thousands
@@ -46,9 +47,12 @@ class WrittenNumbers:
         return plain(number.replace(",", ".")) in self._beginnings
 
     def tell_date(self, date: WrittenDate) -> bool:
-        """Return whether a day of a month occurs, or, in a date of its own, both."""
-        short = {int(run) for run in self._runs if len(run) <= _MOST_OF_DATE}
-        return not date.days.isdisjoint(self._dates) or short.issuperset(map(int, _RUN.findall(date.written)))
+        """Return whether a day of a month occurs, or, apart from dates, its parts."""
+        if not date.days.isdisjoint(self._dates) or any(f"{month:02}{day:02}" in self.text for month, day in date.days):
+            return True
+        if date.is_named:
+            return any(day in self._lone for _, day in date.days)
+        return set(map(int, _RUN.findall(date.written))) <= self._short
 
     def misspell(self, number: str) -> bool:
         """Return whether one has the digits of a number in another order: 8434 for 8443."""
@@ -95,7 +99,22 @@ class WrittenNumbers:
 
     @cached_property
     def _dates(self) -> AbstractSet[tuple[int, int]]:
-        return {(month, day) for _, month, day in dates_in(self.text)}
+        return {*((month, day) for _, month, day in dates_in(self.text)), *seconds_days(self.text)}
+
+    @cached_property
+    def has_dates(self) -> bool:
+        """Whether a date can be compared with others."""
+        return next(certain_dates(self.text), None) is not None
+
+    @cached_property
+    def _short(self) -> AbstractSet[int]:
+        return {int(run) for run in self._runs if len(run) <= _MOST_OF_DATE}
+
+    @cached_property
+    def _lone(self) -> AbstractSet[int]:
+        """Numbers that may be the day of a date that is told in another way."""
+        text = without_dates(self.text, certain_dates(self.text))
+        return set(map(int, _LONE.findall(text)))
 
     @cached_property
     def _years(self) -> AbstractSet[int]:

@@ -104,7 +104,17 @@ def test_numbers_in_words_are_read_in_many_languages(text, number):
         ("Two logs had about 44 gigabytes.", "access.log 38G; worker.log 6.4G; 14 days"),
         ("It grew by 56.", "14:10:00 2212\n14:10:30 2156"),
         ("The pump used 31 kWh a day.", "It draws 1.3 kW; the other 2.0 kW."),
+        # a mean
+        ("On average it took 93 seconds.", "run 1: 90 s\nrun 2: 92 s\nrun 3: 97 s"),
+        ("The average was 15.", "values: 9, 14, 22"),
+        ("The average was 15.", "9\n14\n22"),
+        ("Durchschnittlich waren es 15 Grad.", "9 Grad, 14 Grad, 22 Grad"),
         # times and dates
+        ("It took an hour and 30 minutes.", "took 90 min"),
+        ("It took one hour and 30 minutes.", "took 90 min"),
+        ("Es dauerte eine Stunde und 30 Minuten.", "90 Minuten"),
+        ("Cela a duré une heure et 30 minutes.", "90 min"),
+        ("È durato un'ora e 30 minuti.", "90 min"),
         ("It lived for two minutes and 25 seconds.", "Started: 14:02:11\nFinished: 14:04:36"),
         ("The backup ran for three hours and five minutes.", "23:41:07 start\n02:46:33 done, window is 2 h"),
         ("It arrived at 16:13.", "timetable: 14:35 -> 15:48; it is 25 minutes late"),
@@ -246,3 +256,15 @@ def test_a_date_that_the_originals_lack_is_found_in_every_notation(date, text, o
 )
 def test_a_date_in_another_notation_or_worked_out_is_explained(text, original):
     assert unknown_numbers(text, [original]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "number"),
+    [
+        ("On average it took 99 seconds.", "run 1: 90 s\nrun 2: 92 s\nrun 3: 97 s", "99"),
+        ("The average was 19.", "values: 9, 14, 22", "19"),
+        ("It took an hour and 40 minutes.", "took 90 min", "40"),
+    ],
+)
+def test_another_mean_and_other_minutes_after_an_hour_are_found(text, original, number):
+    assert unknown_numbers(text, [original]) == (number,)

@@ -31,6 +31,7 @@ from gc_core.summaries.results import (
     come_to,
     holds,
     is_price,
+    mean,
     mean_and_threes,
     measures,
     multiplied,
@@ -113,7 +114,7 @@ class DerivedNumbers:
 
     def explain(self, said: Quantity) -> bool:
         """Return whether a short quantity is one of these, or worked out from what belongs to it."""
-        if said.averaged and self._lies_within(said):
+        if said.averaged and (self._lies_within(said) or self._is_mean(said)):
             return True
         return self.round_to(said) or self._lasted(said) or self._are_many(said) or self._is_derived(said)
 
@@ -210,6 +211,12 @@ class DerivedNumbers:
         given = [each.values[0] for each in self.quantities if each.is_of(said.words) or are_of(each.keys, said.keys)]
         return bool(given) and min(given) <= said.values[0] <= max(given)
 
+    def _is_mean(self, said: Quantity) -> bool:
+        low, high = said.values[0] - said.step / 2, said.values[0] + said.step / 2
+        if said.kind:
+            return holds(self._means.sized.get(said.kind, ()), low * said.size, high * said.size)
+        return holds(self._means.plain, low, high)
+
     def _lasted(self, said: Quantity) -> bool:
         if said.kind != "time":
             return False
@@ -278,6 +285,10 @@ class DerivedNumbers:
     @cached_property
     def _threes(self) -> Results:
         return Results.of(self._groups, iter, mean_and_threes)
+
+    @cached_property
+    def _means(self) -> Results:
+        return Results.of(self._groups, iter, mean)
 
     @cached_property
     def _shares(self) -> Sequence[float]:

@@ -108,9 +108,14 @@ def added(group: Sequence[float]) -> Iterator[float]:
             yield from (one + other, abs(one - other))
 
 
+def mean(group: Sequence[float]) -> Iterator[float]:
+    """Yield the mean."""
+    yield sum(group) / len(group) if group else 0
+
+
 def mean_and_threes(group: Sequence[float]) -> Iterator[float]:
     """Yield what is only taken for the same if it is exactly that: the mean, and sums of three."""
-    yield sum(group) / len(group) if group else 0
+    yield from mean(group)
     if len(group) <= MOST_ADDED:
         yield from map(sum, itertools.combinations(group, 3))
 

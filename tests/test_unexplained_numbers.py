@@ -268,3 +268,20 @@ def test_a_date_in_another_notation_or_worked_out_is_explained(text, original):
 )
 def test_another_mean_and_other_minutes_after_an_hour_are_found(text, original, number):
     assert unknown_numbers(text, [original]) == (number,)
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("It cost 12.50 €.", "it cost 1.25 €", ("12.50",)),
+        ("It cost 1250 €.", "it cost 12.50 €", ("1250",)),
+        ("It cost 12,50 €.", "it cost 12.5 €", ()),
+        ("It cost 1250 cents.", "it cost 12.50 €", ()),
+        ("It cost 1,250 €.", "it cost 1250.00 €", ()),
+        ("It cost 1.250,5 €.", "it cost 1,250.50 €", ()),
+        ("It cost 12,34,567 rupees.", "it cost 1234567 rupees", ()),
+        ("It ran Python 3.12 on port 8080.", "Python 3.12.1, port 8080", ()),
+    ],
+)
+def test_separators_are_left_out_only_where_they_may_be_those_of_thousands(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

@@ -17,7 +17,7 @@ import attrs
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, quantities
 from gc_core.summaries.times import WrittenDate, certain_dates, short_dates, without_dates
-from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, plain, unspaced
+from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, unspaced
 from gc_core.values.patterns import regex
 
 _RUN = regex(r"\d+")
@@ -96,7 +96,7 @@ class QuotedNumbers:
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
             return False
         said = self.quantities.get(number) or [Quantity.bare(number)]
-        is_misspelt = numbers.are_few and known.misspell(plain(number))
+        is_misspelt = numbers.are_few and known.misspell(number)
         return any(map(numbers.round_to if is_misspelt else numbers.explain_long, said))
 
 

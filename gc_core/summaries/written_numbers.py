@@ -16,6 +16,9 @@ _LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
 NUMBER = regex(rf"(?<![{_LETTER}\d_.])(?<!\d[,'])\d+(?:[.,_']\d+)*")
 SPACED = regex(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?!\d|[\w.,]\w)")
 CLOCK = regex(r"(?<![\w:.])(\d{1,3}):(\d{2})(?![\d:])")
+_GROUPED = regex(r"(\d{1,3}(?:[.,'_]\d{2,3})*[.,'_]\d{3})(?:[.,](\d{1,2}))?")
+"""A number whose separators may be those of thousands, and its fraction; in India, lakhs have two digits."""
+
 _POWER = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,6})?e[+-]?\d{1,2}(?!\w)", re.IGNORECASE)
 _VERSION = regex(r"(?<![\w.])v(\d+(?:\.\d+)+)", re.IGNORECASE)
 _RUN = regex(r"\d+")
@@ -44,7 +47,7 @@ class WrittenNumbers:
             return True
         if number.isdigit():
             return number in self._ends or (len(number) == len("2025") and int(number) in self._years)
-        return plain(number.replace(",", ".")) in self._beginnings
+        return pointed(number) in self._beginnings
 
     def tell_date(self, date: WrittenDate) -> bool:
         """Return whether a day of a month occurs, or, apart from dates, its parts."""
@@ -56,7 +59,8 @@ class WrittenNumbers:
 
     def misspell(self, number: str) -> bool:
         """Return whether one has the digits of a number in another order: 8434 for 8443."""
-        return len(number) >= _LEAST_LONG and "".join(sorted(number)) in self._spellings
+        digits = _digits_of(number)
+        return len(digits) >= _LEAST_LONG and digits in self._spellings
 
     def _tell_time(self, hours: int, minutes: int) -> bool:
         """Return whether the minutes occur, whatever the zone, or a time nearby, or both as one number."""
@@ -89,7 +93,7 @@ class WrittenNumbers:
 
     @cached_property
     def _spellings(self) -> AbstractSet[str]:
-        return {"".join(sorted(form)) for form in self.forms}
+        return set(map(_digits_of, self.forms))
 
     @cached_property
     def _ends(self) -> AbstractSet[str]:
@@ -121,9 +125,8 @@ class WrittenNumbers:
         return years_in(self.text)
 
 
-def plain(number: str) -> str:
-    """Return a number without separators."""
-    return re.sub(r"[,_']", "", number)
+def _digits_of(number: str) -> str:
+    return "".join(sorted(filter(str.isdigit, number)))
 
 
 def unspaced(number: str) -> str:
@@ -132,11 +135,18 @@ def unspaced(number: str) -> str:
 
 
 def forms(number: str) -> Iterator[str]:
-    """Yield the notations of a number: with a comma for a point, without separators, without a last 0."""
-    yield plain(number)
-    digits = re.sub(r"\D", "", number)
-    yield digits
-    if "," in number or "." in number:
-        yield plain(number.replace(",", "."))
-        yield digits.rstrip("0")
-        yield re.sub(r"[.,]0+$", "", number).replace(".", "").replace(",", "")
+    """Yield the notations of a number: with a point for a comma, and without a last 0 or separators."""
+    yield pointed(number)
+    yield _without_last_zeros(pointed(number))
+    if grouped := _GROUPED.fullmatch(number):
+        whole = re.sub(r"\D", "", grouped[1])
+        yield _without_last_zeros(f"{whole}.{grouped[2] or 0}")
+
+
+def pointed(number: str) -> str:
+    """Return a number with points alone."""
+    return re.sub(r"[_']", "", number).replace(",", ".")
+
+
+def _without_last_zeros(number: str) -> str:
+    return number.rstrip("0").rstrip(".") if number.count(".") == 1 else number

@@ -285,3 +285,17 @@ def test_another_mean_and_other_minutes_after_an_hour_are_found(text, original, 
 )
 def test_separators_are_left_out_only_where_they_may_be_those_of_thousands(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The dose was 0.5 mg.", "dose 0.2 mg", ("0.5",)),
+        ("The threshold was 0.9.", "threshold=0.5", ("0.9",)),
+        ("It took 0.5 h.", "it took 30 min", ()),
+        ("It took 0.8 s.", "it took 824 ms", ()),
+        ("0.0 MB of 0.5 GB were used.", "512 MB, none used", ()),
+    ],
+)
+def test_fractions_of_one_are_judged(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

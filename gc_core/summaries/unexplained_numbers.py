@@ -77,7 +77,7 @@ def _without(text: str, numbers: Sequence[str]) -> str:
 def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
     """Return short numbers of a text that the originals neither contain nor explain, in order."""
     text = without_dates(text, certain_dates(text))
-    said = [each for each in quantities(text, carry=True) if min(each.values) > 1 and _is_short(each)]
+    said = [each for each in quantities(text, carry=True) if _is_short(each)]
     if not said:
         return ()
     known = _Known.of(originals, numbers)
@@ -85,6 +85,9 @@ def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) ->
 
 
 def _is_short(said: Quantity) -> bool:
+    """Return whether a quantity is more than one or a fraction of one, and no quotation."""
+    if not (min(said.values) > 1 or (said.step < 1 and 0 < min(said.values) < 1)):
+        return False
     return max(said.values) < _SHORT and sum(map(str.isdigit, said.written)) < len(str(_SHORT))
 
 

@@ -299,3 +299,24 @@ def test_separators_are_left_out_only_where_they_may_be_those_of_thousands(text,
 )
 def test_fractions_of_one_are_judged(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("It was at 20:00.", "at 8:00", ("20:00",)),
+        ("It was at 9:30.", "at 8:00, with 30 guests", ("9:30",)),
+        ("Es war um 20:00.", "es ist deshalb um 8:00", ("20:00",)),
+        ("It was at 20:00.", "at 8 pm", ()),
+        ("It was at 20:00.", "um acht Uhr abends", ()),
+        ("It was at 12:00.", "at noon", ()),
+        ("It was at 20:00.", "18:00 UTC", ()),
+        ("It was at 8:30.", "à 8h30", ()),
+        ("It was at 8:30.", "8.30 Uhr", ()),
+        ("It was at 8:30.", "half past eight", ()),
+        ("It was at 10:30.", "2024-05-12T08:30:15Z", ()),
+        ("It was at 10:00.", "it begins at 8:00 and takes 2 hours", ()),
+    ],
+)
+def test_the_hour_of_a_full_hour_and_the_minutes_of_a_time_are_compared(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

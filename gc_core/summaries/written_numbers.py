@@ -9,6 +9,7 @@ from functools import cached_property
 
 import attrs
 
+from gc_core.summaries.number_words import spelt_in
 from gc_core.summaries.times import WrittenDate, certain_dates, dates_in, seconds_days, without_dates, years_in
 from gc_core.values.patterns import regex
 
@@ -22,6 +23,28 @@ _GROUPED = regex(r"(\d{1,3}(?:[.,'_]\d{2,3})*[.,'_]\d{3})(?:[.,](\d{1,2}))?")
 _POWER = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,6})?e[+-]?\d{1,2}(?!\w)", re.IGNORECASE)
 _VERSION = regex(r"(?<![\w.])v(\d+(?:\.\d+)+)", re.IGNORECASE)
 _RUN = regex(r"\d+")
+_MINUTES = regex(
+    r"(?<![\d.,])\d{1,2}(?:[:.h]| ?(?:h|hrs|uhr|[時时点點시]) ?)?(\d{2})(?!\d)|:(\d{2})(?!\d)", re.IGNORECASE
+)
+_QUARTER = regex(
+    r"(?<!\w)(?:half|quarter|halb|(?:drei)?viertel|demie|quart|y media|cuarto|mezz[ao]"
+    r"|e meia|połow|полов|четверт)|半|반",
+    re.IGNORECASE,
+)
+_ZONE = regex(
+    r"(?<!\w)(?:UTC|GMT|CES?T|[ECMP][SD]T|BST|JST|IST)(?!\w)|:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})(?![\w-])"
+    r"|(?i:time ?zone|zeitzone)"
+)
+_NOON = regex(
+    r"noon|midnight|mittag|mitternacht|midi|minuit|medi[oa]|mezz|meia"
+    r"|полдень|полноч|południe|północ|正午|零時|零点"
+)
+_AFTERNOON = regex(
+    r"(?:\d ?|(?<!\w))p\.?m\b|afternoon|evening|night|abend|nacht|mittag|soir|tarde|noche|noite|pomeriggio"
+    r"|(?:di|della|sta) ?sera|notte|вечер|дня|ноч|wiecz|połud|午後|夜|下午|晚|오후|저녁",
+    re.IGNORECASE,
+)
+_DAY = 24
 _LONE = regex(r"(?<![\d:/.,])\d{1,2}(?![\d:/]|[.,]\d)")
 _LEAST_LONG = 3
 _LEAST_REFERENCE = 5
@@ -63,11 +86,29 @@ class WrittenNumbers:
         return len(digits) >= _LEAST_LONG and digits in self._spellings
 
     def _tell_time(self, hours: int, minutes: int) -> bool:
-        """Return whether the minutes occur, whatever the zone, or a time nearby, or both as one number."""
-        if str(minutes) in self.forms or f"{minutes:02}" in self.forms or str(60 * hours + minutes) in self.forms:
+        """Return whether the minutes occur in a time, whatever the zone, or a time nearby, or both as one number."""
+        if str(60 * hours + minutes) in self.forms:
+            return True
+        if minutes in self._minutes if minutes else not self._hours.isdisjoint({hours, hours % _DAY}):
             return True
         times = (60 * int(hour) + int(minute) for hour, minute in CLOCK.findall(self.text))
-        return not minutes or any(abs(60 * hours + minutes - other) < _NEAR for other in times)
+        return any(abs(60 * hours + minutes - other) < _NEAR for other in times)
+
+    @cached_property
+    def _minutes(self) -> AbstractSet[int]:
+        """The minutes of times, also those of 8h30, 8.30 and 0830; quarters where one is told in words."""
+        told = {int(one or other) for one, other in _MINUTES.findall(self.text)}
+        return told | {15, 30, 45} if _QUARTER.search(self.text) else told
+
+    @cached_property
+    def _hours(self) -> AbstractSet[int]:
+        """Numbers that may be hours, those of the afternoon and of another zone as well where one is told."""
+        told = {int(run) for run in self._runs if len(run) <= 2} | set(spelt_in(self.text))  # noqa: PLR2004
+        if _ZONE.search(self.text):
+            return {*range(_DAY + 1)}
+        if _NOON.search(self.text):
+            told |= {0, _DAY // 2}
+        return {*told, *(hour + _DAY // 2 for hour in told)} if _AFTERNOON.search(self.text) else told
 
     @cached_property
     def forms(self) -> AbstractSet[str]:

@@ -251,6 +251,7 @@ def test_a_date_that_the_originals_lack_is_found_in_every_notation(date, text, o
         ("It ends on 12 August.", "The notice of 12 May is three months."),
         ("It was on 14 May.", "Today is 12 May. Let us meet on Thursday."),
         ("It was on 14 May.", "Let us meet on Thursday."),
+        ("It was on 14 May.", "Mon May 13 23:59:59 2024: it ends the next day"),
         ("Of all 3 settings, 5 marked ones were changed; 2 may be left.", "12 May: settings 1 to 9"),
     ],
 )

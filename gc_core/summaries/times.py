@@ -89,10 +89,11 @@ _RELATIVE = regex(
     r"|poniedział\w{1,4}|wtor\w{2}|środ[aęy]|czwart\w{1,2}|piąt\w{1,2}|sobot[aęy]|niedziel[aęi]"
     r"|понедельник\w?|вторник\w?|сред[ауы]|четверг\w?|пятниц[ауы]|суббот[ауы]|воскресень\w"
     r")(?!,? ?(?:[^\W\d_]{1,9}\.? )?\d)"
-    r"|(?:tomorrow|yesterday|weekend|fortnight|(?:next|last|this|a) (?:week|month)|end of|morgen|gestern|woche|ende"
-    r"|anfang|demain|hier|semaine|fin|début|mañana|ayer|semana|fin|domani|ieri|settimana|fine|amanhã|ontem|jutro|wczoraj"
-    r"|tydzień|tygodni\w|завтра|вчера|недел\w|конц\w)(?!\w))"
-    r"|明日|昨日|明天|昨天|[前后後]天|来週|先週|[上下]周|週間|末|曜日|星期|내일|어제|요일",
+    r"|(?:tomorrow|yesterday|weekend|fortnight|(?:next|last|this|following|previous) (?:day|week|month)"
+    r"|a (?:week|month)|end of|morgen|gestern|woche|ende|anfang|(?:nächsten|folgenden|selben) tag|demain|hier|lendemain"
+    r"|semaine|début|fin d[eu]|mañana|ayer|semana|día siguiente|domani|ieri|settimana|giorno dopo|fine (?:mese|d[ei])"
+    r"|amanhã|ontem|dia seguinte|jutro|wczoraj|tydzień|tygodni\w|завтра|вчера|недел\w|конц\w)(?!\w))"
+    r"|[明昨翌]日|[明昨]天|[前后後]天|来週|先週|[上下]周|週間|末|曜日|星期|내일|어제|요일",
     2,
 )
 """What tells a day by another: without a date it may be any near those that stand there."""

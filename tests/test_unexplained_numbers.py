@@ -5,6 +5,7 @@ import pytest
 from gc_core.summaries.inventions import invented
 from gc_core.summaries.number_words import spelt_in
 from gc_core.summaries.unexplained_numbers import unknown_numbers
+from gc_core.summaries.written_numbers import WrittenNumbers
 
 RUN = [
     "pytest -q\n1 failed, 41 passed in 3.02s",
@@ -103,7 +104,17 @@ def test_numbers_in_words_are_read_in_many_languages(text, number):
         ("Two logs had about 44 gigabytes.", "access.log 38G; worker.log 6.4G; 14 days"),
         ("It grew by 56.", "14:10:00 2212\n14:10:30 2156"),
         ("The pump used 31 kWh a day.", "It draws 1.3 kW; the other 2.0 kW."),
+        # a mean
+        ("On average it took 93 seconds.", "run 1: 90 s\nrun 2: 92 s\nrun 3: 97 s"),
+        ("The average was 15.", "values: 9, 14, 22"),
+        ("The average was 15.", "9\n14\n22"),
+        ("Durchschnittlich waren es 15 Grad.", "9 Grad, 14 Grad, 22 Grad"),
         # times and dates
+        ("It took an hour and 30 minutes.", "took 90 min"),
+        ("It took one hour and 30 minutes.", "took 90 min"),
+        ("Es dauerte eine Stunde und 30 Minuten.", "90 Minuten"),
+        ("Cela a duré une heure et 30 minutes.", "90 min"),
+        ("È durato un'ora e 30 minuti.", "90 min"),
         ("It lived for two minutes and 25 seconds.", "Started: 14:02:11\nFinished: 14:04:36"),
         ("The backup ran for three hours and five minutes.", "23:41:07 start\n02:46:33 done, window is 2 h"),
         ("It arrived at 16:13.", "timetable: 14:35 -> 15:48; it is 25 minutes late"),
@@ -147,3 +158,166 @@ def test_what_does_not_follow_is_found(text, numbers):
 
 def test_two_numbers_beside_each_other_are_not_one():
     assert invented("It ran with `80 4821` once.", ["80 48213", "4821"]) == ()
+
+
+def test_thousands_of_digits_are_no_part_of_a_date():
+    assert unknown_numbers("On 5.3. it took 7 minutes.", ["2**20000 is " + "7" * 6000]) == ("5.3.",)
+
+
+def test_the_numbers_of_a_list_without_blanks_are_many_numbers():
+    numbers = ",".join(f"{number}.25" for number in range(40_000))
+    assert unknown_numbers("The highest were 39999.25 and 39998.25.", [f"[{numbers}]"]) == ()
+    assert unknown_numbers("It came to 4.75 in all, of 12,480,000.", ["[1.25,4.75,-3] 12,480,000"]) == ()
+    assert unknown_numbers("It took 98765.43 s.", [f"[{numbers}]"]) == ("98765.43",)
+
+
+def test_a_long_row_of_parts_begins_with_none():
+    assert not WrittenNumbers(".".join(map(str, range(400)))).tell("0.1.2")
+    assert WrittenNumbers("git version 2.45.1.windows").tell("2.45")
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The loss fell to 2.3.", "loss 2.3104", ()),
+        ("It was raised to 28.9.", "raised to 7.5 on floor 9, room 28", ("28.9",)),
+        ("Der Umzug war am 8.9.", "Der Umzug war am 9.9.", ("8.9.",)),
+        ("Der Umzug war am 45.9.", "Der Umzug war am 9.9.", ("45.9",)),
+        ("Er lief vom 1.3.–5.3.", "Er lief vom 1.3. bis 6.3.", ("5.3.",)),
+    ],
+)
+def test_a_number_before_a_full_stop_is_a_date_only_where_something_says_so(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("Er zahlte 523 €.", "zahlte 520 €", ("523",)),
+        ("Er zahlte 6240 €.", "zahlte 520 €", ("6240",)),
+        ("It cost 504 € a year.", "42 € a month", ()),
+        ("It ran for 523 s.", "ran for 520 s", ("523",)),
+        ("It ran for 168 hours.", "ran for 7 days", ()),
+    ],
+)
+def test_the_days_of_a_week_are_not_added_and_multiply_only_times_and_rates(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+def test_what_stands_after_the_point_of_a_number_is_not_added_to_it():
+    assert unknown_numbers("The dose was raised to 12.5.", ["dose 7.5"]) == ("12.5",)
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The patient weighed 84 kg.", "weight 82 kg", ("84",)),
+        ("It had 84 degrees.", "it had 82 degrees", ("84",)),
+        ("The load was 84 MB.", "the load was 82 MiB", ()),
+        ("The load was 84 MB.", "the load was 83886080", ()),
+    ],
+)
+def test_only_bytes_are_counted_in_powers_of_two(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("date", "text", "original"),
+    [
+        ("14 mai", "Le rendez-vous était le 14 mai.", "Le rendez-vous est le 12 mai."),
+        ("14 de mayo", "La cita era el 14 de mayo.", "La cita es el 12 de mayo."),
+        ("14 maggio", "L'appuntamento era il 14 maggio.", "L'appuntamento è il 12 maggio."),
+        ("14 мая", "Встреча была 14 мая.", "Встреча 12 мая."),
+        ("5月14日", "予約は5月14日だった。", "予約は5月12日です。"),
+        ("May 14th", "The deadline was May 14th.", "The deadline is May 12th, at 14:00."),
+        ("30 September", "The deadline was 30 September.", "The deadline is 12 May 2024."),
+        ("2024-09-30", "The deadline was 2024-09-30.", "The deadline is 2024-05-12T14:09:30Z."),
+    ],
+)
+def test_a_date_that_the_originals_lack_is_found_in_every_notation(date, text, original):
+    assert unknown_numbers(text, [original]) == (date,)
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The deadline was 12 May.", "deadline: 2024-05-12"),
+        ("The deadline was May 12th.", "deadline: 12.05.2024"),
+        ("The deadline was 2024-05-12.", "deadline: 20240512, begun 1 May 2024"),
+        ("The deadline was 2024-05-12.", "deadline: 1715500800, begun 1 May 2024"),
+        ("The holidays ended on 14 May.", "The holidays are from 12 to 14. They were booked on 3 May."),
+        ("It ended on 26 May.", "It begins on 12 May and takes two weeks."),
+        ("Es endete am 19.5.2024.", "Beginn 12.05.2024, Dauer 7 Tage"),
+        ("It ends on 12 August.", "The notice of 12 May is three months."),
+        ("It was on 14 May.", "Today is 12 May. Let us meet on Thursday."),
+        ("It was on 14 May.", "Let us meet on Thursday."),
+        ("It was on 14 May.", "Mon May 13 23:59:59 2024: it ends the next day"),
+        ("Of all 3 settings, 5 marked ones were changed; 2 may be left.", "12 May: settings 1 to 9"),
+    ],
+)
+def test_a_date_in_another_notation_or_worked_out_is_explained(text, original):
+    assert unknown_numbers(text, [original]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "number"),
+    [
+        ("On average it took 99 seconds.", "run 1: 90 s\nrun 2: 92 s\nrun 3: 97 s", "99"),
+        ("The average was 19.", "values: 9, 14, 22", "19"),
+        ("It took an hour and 40 minutes.", "took 90 min", "40"),
+    ],
+)
+def test_another_mean_and_other_minutes_after_an_hour_are_found(text, original, number):
+    assert unknown_numbers(text, [original]) == (number,)
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("It cost 12.50 €.", "it cost 1.25 €", ("12.50",)),
+        ("It cost 1250 €.", "it cost 12.50 €", ("1250",)),
+        ("It cost 12,50 €.", "it cost 12.5 €", ()),
+        ("It cost 1250 cents.", "it cost 12.50 €", ()),
+        ("It cost 1,250 €.", "it cost 1250.00 €", ()),
+        ("It cost 1.250,5 €.", "it cost 1,250.50 €", ()),
+        ("It cost 12,34,567 rupees.", "it cost 1234567 rupees", ()),
+        ("It ran Python 3.12 on port 8080.", "Python 3.12.1, port 8080", ()),
+    ],
+)
+def test_separators_are_left_out_only_where_they_may_be_those_of_thousands(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The dose was 0.5 mg.", "dose 0.2 mg", ("0.5",)),
+        ("The threshold was 0.9.", "threshold=0.5", ("0.9",)),
+        ("It took 0.5 h.", "it took 30 min", ()),
+        ("It took 0.8 s.", "it took 824 ms", ()),
+        ("0.0 MB of 0.5 GB were used.", "512 MB, none used", ()),
+    ],
+)
+def test_fractions_of_one_are_judged(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("It was at 20:00.", "at 8:00", ("20:00",)),
+        ("It was at 9:30.", "at 8:00, with 30 guests", ("9:30",)),
+        ("Es war um 20:00.", "es ist deshalb um 8:00", ("20:00",)),
+        ("It was at 20:00.", "at 8 pm", ()),
+        ("It was at 20:00.", "um acht Uhr abends", ()),
+        ("It was at 12:00.", "at noon", ()),
+        ("It was at 20:00.", "18:00 UTC", ()),
+        ("It was at 8:30.", "à 8h30", ()),
+        ("It was at 8:30.", "8.30 Uhr", ()),
+        ("It was at 8:30.", "half past eight", ()),
+        ("It was at 10:30.", "2024-05-12T08:30:15Z", ()),
+        ("It was at 10:00.", "it begins at 8:00 and takes 2 hours", ()),
+    ],
+)
+def test_the_hour_of_a_full_hour_and_the_minutes_of_a_time_are_compared(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

@@ -31,12 +31,13 @@ from gc_core.summaries.results import (
     come_to,
     holds,
     is_price,
+    mean,
     mean_and_threes,
     measures,
     multiplied,
     percentages,
 )
-from gc_core.summaries.times import hours_in, spans_in
+from gc_core.summaries.times import DAY, WrittenDate, dates_in, days_apart, hours_in, is_near, spans_in
 from gc_core.summaries.units import TESTS
 from gc_core.values.patterns import regex
 
@@ -54,11 +55,17 @@ _MOST_SHARED: Final = 60
 _CALENDAR: Final = (2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 365.0)
 """How many there are of something in a day, a week or a year, and what one halves and quarters by."""
 
+_SIZES: Final = frozenset({"size", "data"})
 _OPERATIONS: Final = 5
 _DECADES: Final = 8
 """Over so many powers of ten the results are spread."""
 
 _CHANCE: Final = 0.5
+_YEAR: Final = 366
+_MONTH: Final = 28
+_MONTH_OFF: Final = 3
+"""By so many days a month may differ from another."""
+
 _WRITTEN = regex(
     r"(?<![A-Za-z\d_.,])(?<![A-Za-z]-)(?:\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,']\d+)*)"
 )
@@ -92,11 +99,13 @@ class DerivedNumbers:
     @cached_property
     def written(self) -> AbstractSet[float]:
         """Every number, wherever it stands."""
-        numbers = (value for digits in set(_WRITTEN.findall(self.text)) for value in readings(digits))
-        runs = (
-            float(run[:15]) for run in {*_RUN.findall(self.text), *_GLUED.findall(self.text), *_PART.findall(self.text)}
-        )
-        return {*numbers, *runs, *map(float, spelt_in(self.text))}
+        runs = {*_RUN.findall(self.text), *_GLUED.findall(self.text), *_PART.findall(self.text)}
+        return {*self._whole, *(float(run[:15]) for run in runs), *map(float, spelt_in(self.text))}
+
+    @cached_property
+    def _whole(self) -> AbstractSet[float]:
+        """The numbers in digits, without those that stand after a point."""
+        return {value for digits in set(_WRITTEN.findall(self.text)) for value in readings(digits)}
 
     @cached_property
     def sorted(self) -> Sequence[float]:
@@ -105,7 +114,7 @@ class DerivedNumbers:
 
     def explain(self, said: Quantity) -> bool:
         """Return whether a short quantity is one of these, or worked out from what belongs to it."""
-        if said.averaged and self._lies_within(said):
+        if said.averaged and (self._lies_within(said) or self._is_mean(said)):
             return True
         return self.round_to(said) or self._lasted(said) or self._are_many(said) or self._is_derived(said)
 
@@ -131,7 +140,8 @@ class DerivedNumbers:
             (exactly, self._near.plain),
             *((each, self._totals) for each in roughly),
         ]
-        return any(self._come_to(ones, *between) for between, ones in steps)
+        calendar = _CALENDAR if said.kind == "time" or self._tells_rate(said) else ()
+        return any(self._come_to(ones, calendar, *between) for between, ones in steps)
 
     def round_to(self, said: Quantity) -> bool:
         """Return whether a number is one of these, rounded or in another unit."""
@@ -149,20 +159,40 @@ class DerivedNumbers:
             for sign in (1, -1)
         )
 
-    def _come_to(self, ones: Sequence[float], low: float, high: float) -> bool:
+    def tell_date(self, date: WrittenDate) -> bool:
+        """Return whether a day is so long after another, or before it, as something takes, or is told by another."""
+        others = {(month, day) for _, month, day in dates_in(self.text)}
+        spans = {round(took / DAY) for took in self._single.sized.get("time", ()) if DAY / 2 < took < _YEAR * DAY}
+        return (
+            not self.are_few
+            or any(is_near(day, self.text) for day in date.days)
+            or any(
+                abs(days_apart(day, other) - span) <= (_MONTH_OFF if span >= _MONTH else 1)
+                for day, other, span in itertools.product(date.days, others, spans)
+            )
+        )
+
+    def _tells_rate(self, said: Quantity) -> bool:
+        """Return whether something is so much for each: a year's may be twelve times a month's."""
+        return said.is_rate or any(each.is_rate for each in self.quantities)
+
+    def _come_to(self, ones: Sequence[float], calendar: Sequence[float], low: float, high: float) -> bool:
         """Return whether one of some numbers and any other come to a number, where that is no chance."""
-        others = sorted({*self._totals, *_CALENDAR})
-        if low <= 0 or _OPERATIONS * len(ones) * len(others) * math.log10(high / low) > _DECADES * _CHANCE:
+        others = self._totals
+        tried = _OPERATIONS * len(ones) * (len(others) + len(_CALENDAR))
+        if low <= 0 or tried * math.log10(high / low) > _DECADES * _CHANCE:
             return False
-        multiples = (one * factor for one in self._totals for factor in self._factors)
-        return come_to(ones, others, low, high) or any(low < multiple < high for multiple in multiples)
+        multiples = (one * factor for one in others for factor in self._factors)
+        times = (result for one in ones for by in calendar for result in (one * by, one / by))
+        return come_to(ones, others, low, high) or any(low < each < high for each in (*multiples, *times))
 
     @cached_property
     def _totals(self) -> Sequence[float]:
         """Every number, and what each group adds up to or two of one differ by."""
         groups = [[each.values[0] for each in group] for group in self._groups]
         differences = (abs(group[0] - group[1]) for group in groups if len(group) == 2)  # noqa: PLR2004
-        return sorted({*self.sorted, *map(sum, groups), *differences})
+        numbers = {value for each in self.quantities for value in each.values} | self._whole
+        return sorted({*numbers, *map(sum, groups), *differences})
 
     @cached_property
     def _factors(self) -> AbstractSet[float]:
@@ -181,6 +211,12 @@ class DerivedNumbers:
         given = [each.values[0] for each in self.quantities if each.is_of(said.words) or are_of(each.keys, said.keys)]
         return bool(given) and min(given) <= said.values[0] <= max(given)
 
+    def _is_mean(self, said: Quantity) -> bool:
+        low, high = said.values[0] - said.step / 2, said.values[0] + said.step / 2
+        if said.kind:
+            return holds(self._means.sized.get(said.kind, ()), low * said.size, high * said.size)
+        return holds(self._means.plain, low, high)
+
     def _lasted(self, said: Quantity) -> bool:
         if said.kind != "time":
             return False
@@ -198,7 +234,7 @@ class DerivedNumbers:
         if said.kind == "share":
             return self._is_share(said, self._shares if said.step == 1 else self._all_shares)
         return Results.of(self._groups_of(said), iter, added).hold_like(said) or any(
-            self._single.hold_like(attrs.evolve(said, size=said.size / by)) for by in _CALENDAR if said.kind == "size"
+            self._single.hold_like(attrs.evolve(said, size=said.size / by)) for by in _CALENDAR if said.kind in _SIZES
         )
 
     def _groups_of(self, said: Quantity) -> Iterator[Sequence[Quantity]]:
@@ -249,6 +285,10 @@ class DerivedNumbers:
     @cached_property
     def _threes(self) -> Results:
         return Results.of(self._groups, iter, mean_and_threes)
+
+    @cached_property
+    def _means(self) -> Results:
+        return Results.of(self._groups, iter, mean)
 
     @cached_property
     def _shares(self) -> Sequence[float]:
@@ -330,7 +370,7 @@ def _is_addend(each: Quantity, said: Quantity) -> bool:
     """Return whether a number may be one of a dimension; grams and metres are sizes, but nobody adds these up."""
     if said.kind in {"", "share"}:
         return False
-    return is_price(each, said.kind) or (each.kind == said.kind and (said.kind != "size" or each.size == said.size))
+    return is_price(each, said.kind) or (each.kind == said.kind and (said.kind not in _SIZES or each.size == said.size))
 
 
 def _is_common(said: Quantity) -> bool:

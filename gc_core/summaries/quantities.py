@@ -57,6 +57,14 @@ _RATE = regex(
 )
 _GLUED_UNIT = regex(r"\A([KMGT])(?!\w)")  # "38G", as du writes it
 _MYRIAD = regex(r"(?<![\d.,])(\d{1,4})[万萬만] ?(?:(\d)[千천]|(\d,\d{3}|\d{1,4}))(?![\d.,]*\d|[万萬만千천])")
+_ONE = regex(
+    r"(?<!\w)(?:an?|one|eine?n?|une?|una|uma?|een|en|ett)(?: |')(?=(?:hour|minute|day|week|month|year|stunde|tag|woche"
+    r"|monat|jahr|heure|jour|semaine|mois|hora|minuto|día|semana|mes|ora|giorno|settimana|mese|dia|uur|minuut|timme)"
+    r",? (?:(?:and|und|et|y|ed?|en|och) )?\d)",
+    re.IGNORECASE,
+)
+_LIST = regex(r"(?<![\w.,])-?\d+(?:\.\d+)?(?:,-?\d+(?:\.\d+)?){2,}")
+_THOUSANDS = regex(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")  # in India, lakhs have two digits
 _JOINED = regex(r" ?[^\W\d_]{1,12}\.?,? ?(?:[^\W\d_]{1,3} )?")
 _CLAUSE = regex(r"[;\n]|[.,] ")
 _AVERAGE = regex(
@@ -139,7 +147,9 @@ def is_same(one: str, other: str) -> bool:
 
 
 def in_digits(text: str) -> str:
-    """Return a text with 30万3600 as 303600."""
+    """Return a text with 30万3600 as 303600, [1,2,3] as [1, 2, 3], and an hour and 30 minutes as 1 hour and 30."""
+    text = _ONE.sub("1 ", text)
+    text = _LIST.sub(lambda match: match[0] if _THOUSANDS.fullmatch(match[0]) else match[0].replace(",", ", "), text)
     return _MYRIAD.sub(
         lambda match: match[1] + (f"{match[2]}000" if match[2] else match[3].replace(",", "").zfill(4)), text
     )

@@ -16,8 +16,8 @@ import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, quantities
-from gc_core.summaries.times import short_dates, without_dates
-from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, plain, unspaced
+from gc_core.summaries.times import WrittenDate, certain_dates, short_dates, without_dates
+from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, unspaced
 from gc_core.values.patterns import regex
 
 _RUN = regex(r"\d+")
@@ -54,21 +54,21 @@ class QuotedNumbers:
     Attributes:
         all: In order, once each.
         names: Those that name something: nobody adds up or rounds a port.
-        dates: Days in digits, which are none of these.
+        dates: Days, which are none of these.
         quantities: What they are of, if they are of something.
 
     """
 
     all: Sequence[str]
     names: AbstractSet[str]
-    dates: Sequence[str]
+    dates: Sequence[WrittenDate]
     quantities: Mapping[str, Sequence[Quantity]]
 
     @classmethod
     def of(cls, text: str) -> Self:
         """Return those of a text."""
-        dates = [date for date, year in short_dates(text) if year or date.endswith(".")]
-        text = without_dates(text)
+        dates = tuple(certain_dates(text))
+        text = without_dates(text, short_dates(text))
         labelled = dict.fromkeys((*_labelled(text), *(match[0].split()[-1] for match in _YEAR.finditer(text))))
         times = (match[0] for match in CLOCK.finditer(text))
         of = defaultdict[str, list[Quantity]](list)
@@ -86,10 +86,9 @@ class QuotedNumbers:
         if not self:
             return []
         known = WrittenNumbers(numbers.text)
-        dates = [date for date in self.dates if date not in numbers.text and not known.tell_date(date)]
-        return [
-            number for number in self.all if not (known.tell(number) or self._follows(number, numbers, known))
-        ] + dates
+        found = [number for number in self.all if not (known.tell(number) or self._follows(number, numbers, known))]
+        dates = [date for date in self.dates if known.has_dates or not date.is_named]
+        return found + [each.written for each in dates if not (known.tell_date(each) or numbers.tell_date(each))]
 
     def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
         if clock := CLOCK.fullmatch(number):
@@ -97,7 +96,7 @@ class QuotedNumbers:
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
             return False
         said = self.quantities.get(number) or [Quantity.bare(number)]
-        is_misspelt = numbers.are_few and known.misspell(plain(number))
+        is_misspelt = numbers.are_few and known.misspell(number)
         return any(map(numbers.round_to if is_misspelt else numbers.explain_long, said))
 
 

@@ -24,7 +24,8 @@ LEAST_RAW: Final = 60
 
 _RAW: Final = {
     "time": (60, 3600, 1000, 60_000, 86_400),
-    "size": (1000, 1024, 1e6, 1024**2, 1e9, 1024**3, 1e12, 1024**4),
+    "data": (1000, 1024, 1e6, 1024**2, 1e9, 1024**3, 1e12, 1024**4),
+    "size": (1000, 1e6),
     "share": (0.01,),
     "money": (100, 1000, 1e6),
     "": (1000, 1e6),
@@ -32,7 +33,7 @@ _RAW: Final = {
 """How many times larger a number without a unit is than the same in a unit of a dimension."""
 
 _BINARY: Final = tuple(1.024**power for power in range(-3, 4))
-"""How a size differs where one counts in thousands and the other in 1,024."""
+"""How an amount of data differs where one counts in thousands and the other in 1,024."""
 
 
 @attrs.frozen
@@ -92,7 +93,7 @@ class Results:
         )
 
     def _measure(self, said: Quantity, low: float, high: float) -> bool:
-        factors = _BINARY if said.kind == "size" else (1,)
+        factors = _BINARY if said.kind == "data" else (1,)
         return any(holds(self.sized.get(said.kind, ()), low * factor, high * factor) for factor in factors)
 
 
@@ -107,9 +108,14 @@ def added(group: Sequence[float]) -> Iterator[float]:
             yield from (one + other, abs(one - other))
 
 
+def mean(group: Sequence[float]) -> Iterator[float]:
+    """Yield the mean."""
+    yield sum(group) / len(group) if group else 0
+
+
 def mean_and_threes(group: Sequence[float]) -> Iterator[float]:
     """Yield what is only taken for the same if it is exactly that: the mean, and sums of three."""
-    yield sum(group) / len(group) if group else 0
+    yield from mean(group)
     if len(group) <= MOST_ADDED:
         yield from map(sum, itertools.combinations(group, 3))
 

@@ -19,7 +19,7 @@ import attrs
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, are_of, in_digits, quantities
 from gc_core.summaries.quoted_numbers import QuotedNumbers
-from gc_core.summaries.times import is_month, without_dates
+from gc_core.summaries.times import certain_dates, is_month, without_dates
 from gc_core.values.patterns import regex
 
 _FEW: Final = 12
@@ -76,7 +76,8 @@ def _without(text: str, numbers: Sequence[str]) -> str:
 
 def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
     """Return short numbers of a text that the originals neither contain nor explain, in order."""
-    said = [each for each in quantities(without_dates(text), carry=True) if min(each.values) > 1 and _is_short(each)]
+    text = without_dates(text, certain_dates(text))
+    said = [each for each in quantities(text, carry=True) if _is_short(each)]
     if not said:
         return ()
     known = _Known.of(originals, numbers)
@@ -84,6 +85,9 @@ def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) ->
 
 
 def _is_short(said: Quantity) -> bool:
+    """Return whether a quantity is more than one or a fraction of one, and no quotation."""
+    if not (min(said.values) > 1 or (said.step < 1 and 0 < min(said.values) < 1)):
+        return False
     return max(said.values) < _SHORT and sum(map(str.isdigit, said.written)) < len(str(_SHORT))
 
 
@@ -109,7 +113,7 @@ class _Known:
         if not self.numbers.are_read or not self._is_judged(said) or self.numbers.explain(said):
             return False
         is_same = any(each.is_of(said.words) for each in self.numbers.quantities)
-        return is_same or said.kind in {"share", "size"} or not self.numbers.come_near(said)
+        return is_same or said.kind in {"share", "size", "data"} or not self.numbers.come_near(said)
 
     def _is_judged(self, said: Quantity) -> bool:
         if said.is_rate:

@@ -38,11 +38,13 @@ _DIMENSIONS: Final = {
         € $ £ ¥ eur usd gbp euro euros dollar dollars pound pounds cent cents franken francs zł złotych рублей рубля
         lira tl 元 円 원
     """,
+    "data": """
+        b kb mb gb tb pb ki mi gi kib mib gib bytes byte bit bits гб мб гигабайт мегабайт gigaoctets mégaoctets
+        gigabytes megabytes gigabyte megabyte
+    """,
     "size": """
-        b kb mb gb tb pb ki mi gi kib mib gib bytes byte bit bits pt px km m cm mm kg g mg t ton tonnes tons l ml litres
-        liters meter meters metres kilo kilos ° °c degrees grad degrés gradi grados градусов hz khz mhz ghz гб мб
-        гигабайт мегабайт gigaoctets mégaoctets gigabytes megabytes gigabyte megabyte kilometers kilometres
-        kilometer w kw kwh v 公里 米 公斤
+        pt px km m cm mm kg g mg t ton tonnes tons l ml litres liters meter meters metres kilo kilos ° °c degrees grad
+        degrés gradi grados градусов hz khz mhz ghz kilometers kilometres kilometer w kw kwh v 公里 米 公斤
     """,
 }
 UNITS: Final = {unit: kind for kind, units in _DIMENSIONS.items() for unit in units.split()}

@@ -9,19 +9,50 @@ from functools import cached_property
 
 import attrs
 
-from gc_core.summaries.times import dates_in, years_in
+from gc_core.summaries.number_words import spelt_in
+from gc_core.summaries.times import WrittenDate, certain_dates, dates_in, seconds_days, without_dates, years_in
 from gc_core.values.patterns import regex
 
 _LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
 NUMBER = regex(rf"(?<![{_LETTER}\d_.])(?<!\d[,'])\d+(?:[.,_']\d+)*")
 SPACED = regex(r"(?<![\w.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?!\d|[\w.,]\w)")
 CLOCK = regex(r"(?<![\w:.])(\d{1,3}):(\d{2})(?![\d:])")
+_GROUPED = regex(r"(\d{1,3}(?:[.,'_]\d{2,3})*[.,'_]\d{3})(?:[.,](\d{1,2}))?")
+"""A number whose separators may be those of thousands, and its fraction; in India, lakhs have two digits."""
+
 _POWER = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,6})?e[+-]?\d{1,2}(?!\w)", re.IGNORECASE)
 _VERSION = regex(r"(?<![\w.])v(\d+(?:\.\d+)+)", re.IGNORECASE)
 _RUN = regex(r"\d+")
+_MINUTES = regex(
+    r"(?<![\d.,])\d{1,2}(?:[:.h]| ?(?:h|hrs|uhr|[時时点點시]) ?)?(\d{2})(?!\d)|:(\d{2})(?!\d)", re.IGNORECASE
+)
+_QUARTER = regex(
+    r"(?<!\w)(?:half|quarter|halb|(?:drei)?viertel|demie|quart|y media|cuarto|mezz[ao]"
+    r"|e meia|połow|полов|четверт)|半|반",
+    re.IGNORECASE,
+)
+_ZONE = regex(
+    r"(?<!\w)(?:UTC|GMT|CES?T|[ECMP][SD]T|BST|JST|IST)(?!\w)|:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})(?![\w-])"
+    r"|(?i:time ?zone|zeitzone)"
+)
+_NOON = regex(
+    r"noon|midnight|mittag|mitternacht|midi|minuit|medi[oa]|mezz|meia"
+    r"|полдень|полноч|południe|północ|正午|零時|零点"
+)
+_AFTERNOON = regex(
+    r"(?:\d ?|(?<!\w))p\.?m\b|afternoon|evening|night|abend|nacht|mittag|soir|tarde|noche|noite|pomeriggio"
+    r"|(?:di|della|sta) ?sera|notte|вечер|дня|ноч|wiecz|połud|午後|夜|下午|晚|오후|저녁",
+    re.IGNORECASE,
+)
+_DAY = 24
+_LONE = regex(r"(?<![\d:/.,])\d{1,2}(?![\d:/]|[.,]\d)")
 _LEAST_LONG = 3
 _LEAST_REFERENCE = 5
 _MOST_DIGITS = 18  # Python refuses to convert thousands
+_MOST_OF_DATE = 4
+_MOST_PARTS = 6
+"""A version has at most so many; what has more is a row of numbers."""
+
 _NEAR = 5
 
 
@@ -39,23 +70,45 @@ class WrittenNumbers:
             return True
         if number.isdigit():
             return number in self._ends or (len(number) == len("2025") and int(number) in self._years)
-        return plain(number.replace(",", ".")) in self._beginnings
+        return pointed(number) in self._beginnings
 
-    def tell_date(self, date: str) -> bool:
-        """Return whether a day of a month occurs, or, in a date of its own, both."""
-        days = {(month, day) for _, month, day in dates_in(date)}
-        return not days.isdisjoint(self._dates) or not {*map(int, _RUN.findall(date))} - {*map(int, self._runs)}
+    def tell_date(self, date: WrittenDate) -> bool:
+        """Return whether a day of a month occurs, or, apart from dates, its parts."""
+        if not date.days.isdisjoint(self._dates) or any(f"{month:02}{day:02}" in self.text for month, day in date.days):
+            return True
+        if date.is_named:
+            return any(day in self._lone for _, day in date.days)
+        return set(map(int, _RUN.findall(date.written))) <= self._short
 
     def misspell(self, number: str) -> bool:
         """Return whether one has the digits of a number in another order: 8434 for 8443."""
-        return len(number) >= _LEAST_LONG and "".join(sorted(number)) in self._spellings
+        digits = _digits_of(number)
+        return len(digits) >= _LEAST_LONG and digits in self._spellings
 
     def _tell_time(self, hours: int, minutes: int) -> bool:
-        """Return whether the minutes occur, whatever the zone, or a time nearby, or both as one number."""
-        if str(minutes) in self.forms or f"{minutes:02}" in self.forms or str(60 * hours + minutes) in self.forms:
+        """Return whether the minutes occur in a time, whatever the zone, or a time nearby, or both as one number."""
+        if str(60 * hours + minutes) in self.forms:
+            return True
+        if minutes in self._minutes if minutes else not self._hours.isdisjoint({hours, hours % _DAY}):
             return True
         times = (60 * int(hour) + int(minute) for hour, minute in CLOCK.findall(self.text))
-        return not minutes or any(abs(60 * hours + minutes - other) < _NEAR for other in times)
+        return any(abs(60 * hours + minutes - other) < _NEAR for other in times)
+
+    @cached_property
+    def _minutes(self) -> AbstractSet[int]:
+        """The minutes of times, also those of 8h30, 8.30 and 0830; quarters where one is told in words."""
+        told = {int(one or other) for one, other in _MINUTES.findall(self.text)}
+        return told | {15, 30, 45} if _QUARTER.search(self.text) else told
+
+    @cached_property
+    def _hours(self) -> AbstractSet[int]:
+        """Numbers that may be hours, those of the afternoon and of another zone as well where one is told."""
+        told = {int(run) for run in self._runs if len(run) <= 2} | set(spelt_in(self.text))  # noqa: PLR2004
+        if _ZONE.search(self.text):
+            return {*range(_DAY + 1)}
+        if _NOON.search(self.text):
+            told |= {0, _DAY // 2}
+        return {*told, *(hour + _DAY // 2 for hour in told)} if _AFTERNOON.search(self.text) else told
 
     @cached_property
     def forms(self) -> AbstractSet[str]:
@@ -76,11 +129,12 @@ class WrittenNumbers:
     def _beginnings(self) -> AbstractSet[str]:
         """What longer versions begin with."""
         dotted = (form.split(".") for form in self.forms if "." in form)
-        return {".".join(parts[:end]) for parts in dotted for end in range(1, len(parts))}
+        versions = (parts for parts in dotted if len(parts) <= _MOST_PARTS)
+        return {".".join(parts[:end]) for parts in versions for end in range(1, len(parts))}
 
     @cached_property
     def _spellings(self) -> AbstractSet[str]:
-        return {"".join(sorted(form)) for form in self.forms}
+        return set(map(_digits_of, self.forms))
 
     @cached_property
     def _ends(self) -> AbstractSet[str]:
@@ -90,16 +144,30 @@ class WrittenNumbers:
 
     @cached_property
     def _dates(self) -> AbstractSet[tuple[int, int]]:
-        return {(month, day) for _, month, day in dates_in(self.text)}
+        return {*((month, day) for _, month, day in dates_in(self.text)), *seconds_days(self.text)}
+
+    @cached_property
+    def has_dates(self) -> bool:
+        """Whether a date can be compared with others."""
+        return next(certain_dates(self.text), None) is not None
+
+    @cached_property
+    def _short(self) -> AbstractSet[int]:
+        return {int(run) for run in self._runs if len(run) <= _MOST_OF_DATE}
+
+    @cached_property
+    def _lone(self) -> AbstractSet[int]:
+        """Numbers that may be the day of a date that is told in another way."""
+        text = without_dates(self.text, certain_dates(self.text))
+        return set(map(int, _LONE.findall(text)))
 
     @cached_property
     def _years(self) -> AbstractSet[int]:
         return years_in(self.text)
 
 
-def plain(number: str) -> str:
-    """Return a number without separators."""
-    return re.sub(r"[,_']", "", number)
+def _digits_of(number: str) -> str:
+    return "".join(sorted(filter(str.isdigit, number)))
 
 
 def unspaced(number: str) -> str:
@@ -108,11 +176,18 @@ def unspaced(number: str) -> str:
 
 
 def forms(number: str) -> Iterator[str]:
-    """Yield the notations of a number: with a comma for a point, without separators, without a last 0."""
-    yield plain(number)
-    digits = re.sub(r"\D", "", number)
-    yield digits
-    if "," in number or "." in number:
-        yield plain(number.replace(",", "."))
-        yield digits.rstrip("0")
-        yield re.sub(r"[.,]0+$", "", number).replace(".", "").replace(",", "")
+    """Yield the notations of a number: with a point for a comma, and without a last 0 or separators."""
+    yield pointed(number)
+    yield _without_last_zeros(pointed(number))
+    if grouped := _GROUPED.fullmatch(number):
+        whole = re.sub(r"\D", "", grouped[1])
+        yield _without_last_zeros(f"{whole}.{grouped[2] or 0}")
+
+
+def pointed(number: str) -> str:
+    """Return a number with points alone."""
+    return re.sub(r"[_']", "", number).replace(",", ".")
+
+
+def _without_last_zeros(number: str) -> str:
+    return number.rstrip("0").rstrip(".") if number.count(".") == 1 else number

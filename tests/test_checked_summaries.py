@@ -75,8 +75,8 @@ def is_held_out(row):
 
 def test_so_it_is_on_the_half_of_a_third_set_that_nobody_looked_at():
     rows = [row for row in THIRD if is_held_out(row)]
-    assert refused("invented", "none of the originals", rows) >= 78
-    assert refused("good", "none of the originals", rows) <= 6
+    assert refused("invented", "none of the originals", rows) >= 76
+    assert refused("good", "none of the originals", rows) <= 4
     assert refused("unfinished", "past tense", rows) >= 70
     assert refused("good", "past tense", rows) <= 2
 

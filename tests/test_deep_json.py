@@ -305,6 +305,7 @@ BOUNDED = {
     ("storage.purge.secret", "_spans"): WORDS,
     ("relevance.shell", "read_command"): WORDS,
     ("relevance.shell", "_reading"): WORDS,
+    ("relevance.shell", "places_searched"): WORDS,
     ("ctxgc.evaluation.cache_simulator", "_mark"): BLOCKS,
     ("providers.anthropic.format", "_marks"): BLOCKS,
     ("providers.anthropic.format", "_without_oldest_marks"): BLOCKS,

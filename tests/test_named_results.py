@@ -538,6 +538,47 @@ def test_words_that_the_agent_said_right_after_a_result_bring_it_back(speak, tex
         assert [session.recall(each.item) for each in suggest_recall(session)] == [LIFT[2]]
 
 
+BALANCE = ("get_account", {"number": 900}, "balance 41 euros", "The account of Janssen has 41 euros.")
+OTHER = ("get_account", {"number": 901}, "balance 99 euros", "The account of Lindqvist has more than that of Janssen.")
+
+
+def after_remarks(text, *cases):
+    """What a user's question brings back after calls with remarks, with the reasons."""
+    with started() as session:
+        remarked(session, *cases)
+        collected(session)
+        by_user(session, text)
+        return [(session.recall(each.item), each.reason) for each in suggest_recall(session)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Now I look for Janssen.",
+        "This is not Janssen's account.",
+        "No account of Janssen here.",
+        "I will send it to Janssen.",
+        "Als Nächstes suche ich Janssen.",
+        "Is that Janssen's?",
+        "That is Petersen's account, next comes Janssen.",
+        "J'ai lu le compte, mais il n'est pas à Janssen.",
+    ],
+)
+def test_a_remark_that_denies_asks_or_says_what_comes_next_is_not_about_the_result(said):
+    assert after_remarks("What is the balance of Janssen?", (*BALANCE[:3], said)) == []
+
+
+def test_a_name_that_only_the_agent_said_needs_a_word_of_the_result():
+    assert after_remarks("Where does Janssen live?", BALANCE) == []
+    told = "what get_account told, of which the agent said Janssen"
+    assert after_remarks("What is the balance of Janssen?", BALANCE) == [("balance 41 euros", told)]
+
+
+def test_of_two_remarks_the_one_that_fits_its_result_counts():
+    (text, _), *others = after_remarks("What is the balance of the account of Janssen?", BALANCE, OTHER)
+    assert (text, others) == ("balance 41 euros", [])
+
+
 def test_but_not_if_a_later_call_changed_the_same_thing():
     with started() as session:
         remarked(session, LIFT, ("update_device", {"number": "INV-6604", "state": "sold"}, "Done.", "That is noted."))

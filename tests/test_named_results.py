@@ -8,7 +8,7 @@ import pytest
 from gc_core.session.history import History
 from gc_core.session.recall_suggestions import RECALLED, auto_expand, suggest_recall
 from gc_core.values.items import ItemKind
-from tests.support.say import answer, call, lines, result, small, user
+from tests.support.say import answer, call, lines, rendered, result, small, user
 
 
 @attrs.frozen
@@ -484,6 +484,20 @@ def test_so_do_an_agents_words_about_its_next_step(text, call):
 )
 def test_words_by_chance_and_what_is_done_with_or_new_bring_nothing_back(speak, text):
     assert answers(speak, text) == []
+
+
+def test_what_was_brought_back_and_is_still_shown_does_not_come_back_again():
+    with started(auto_expand=True) as session:
+        for place, name in enumerate(("Janssen", "Lindqvist")):
+            read(session, f"c{place}", "get_user", {"name": name}, f"phone 5550{place} office Malmo")
+        for place in range(20):
+            read(session, f"p{place}", "get_user", {"name": f"Person{place}"}, f"phone 77{place} {lines(3)}")
+        collected(session)
+        for name in ("Janssen", "Lindqvist", "Janssen", "Lindqvist"):
+            session.append(user(f"What is the phone of {name}?"))
+            session.pre_send()
+            session.post_turn(answer("It is known."))
+        assert [rendered(session).count(f"phone 5550{place}") for place in range(2)] == [1, 1]
 
 
 def test_what_a_call_returned_before_another_one_changed_the_same_thing_does_not_come_back():

@@ -15,8 +15,9 @@ from gc_core.relevance.plain_words import PlainWord, plain_words, together
 from gc_core.relevance.tool_calls import CallKind
 from gc_core.session.named_calls import CallFinder, Known, runs_of
 from gc_core.session.said_words import SaidWords
+from gc_core.session.shown_texts import ShownTexts
 from gc_core.storage.search import Hit
-from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
+from gc_core.values.items import Item, ItemKind, Unit, number_of
 from gc_core.values.scripts import folded
 
 MOST_NAMES = 3
@@ -197,18 +198,12 @@ class _Asked:
         return (*plain, *(PlainWord(folded(name), -place, True) for place, name in enumerate(others, 1)))
 
     def is_shown(self, known: Known) -> bool:
-        """Return whether the window shows what is known whole, or recalled with the words that are asked for."""
-        return known.item in self._whole or any(
-            f"[recalled {known.item}:" in text and all(word in text for word in known.words) for text in self._recalled
-        )
+        """Return whether the window shows what is known, with the words that are asked for."""
+        return self._shown.shows(known.item, known.words)
 
     @functools.cached_property
-    def _recalled(self) -> tuple[str, ...]:
-        return tuple(item.text for item in self.items if item.kind is ItemKind.ENRICHMENT)
-
-    @functools.cached_property
-    def _whole(self) -> frozenset[str]:
-        return frozenset(item.id for item in self.items if item.form is Form.WHOLE)
+    def _shown(self) -> ShownTexts:
+        return ShownTexts.of(self.items)
 
 
 def _only_searched(mention: Mention, known: Known | None) -> bool:

@@ -917,6 +917,17 @@ def test_a_list_of_files_is_not_the_file():
         assert CART in asked(session, QUESTION)
 
 
+def test_each_sentence_of_a_message_is_judged_once(monkeypatch):
+    judged = []
+    monkeypatch.setattr("gc_core.task.stated_rules.is_plainly_rule", lambda text: bool(judged.append(text)))
+    needed = []
+    monkeypatch.setattr("gc_core.relevance.mentions.has_words", lambda text, _: bool(needed.append(text)))
+    with started() as session:
+        collected(session)
+        asked(session, f"{', '.join(f'crate {place}' for place in range(90))}, please. The rest is here.")
+    assert (len(judged), len(needed)) == (2, 1)
+
+
 def test_a_dozen_searches_are_made_at_most(monkeypatch):
     searches, real = [], History.search
     with started() as session:

@@ -98,13 +98,13 @@ class ResultFinder:
         self._recall = recall
         self._counts = counts
 
-    def results(self, step: Unit, items: Sequence[Item]) -> NamedResults:
+    def results(self, step: Unit, said: SaidWords, items: Sequence[Item]) -> NamedResults:
         """
         Return what earlier calls tell about the names in a user's words, or the agent's, if the window lacks it.
 
         It has to be asked for, or to share a word with the sentence besides the name.
         """
-        said, before = SaidWords.of(step), number_of(step.items[0].id)
+        before = number_of(step.items[0].id)
         mentions = Mentions.of(said.text, is_plan=step.is_step)
         asked = _Asked(step, tuple(items), mentions.names)
         wanted = (mention for mention in mentions.named if asked.lacks(mention.name))

@@ -64,7 +64,9 @@ class PlainQuestions:
         self._recall = recall
         self._is_taken_back = is_taken_back
 
-    def answers(self, said: Unit, items: Sequence[Item], without: Collection[str] = ()) -> tuple[Answer, ...]:
+    def answers(
+        self, said: Unit, words_said: str, items: Sequence[Item], without: Collection[str] = ()
+    ) -> tuple[Answer, ...]:
         """
         Return the collected item that a message clearly means, and if it is a user's message what the agent said to it
         at once; nothing if there is none, or the window shows as much. The words of some names do not count.
@@ -72,7 +74,7 @@ class PlainQuestions:
         What a call returned counts together with its arguments. Any other item has at least two rare words of a user's
         message, which with the others near them have most of the weight.
         """
-        asked = AskedWords.of(said, without)
+        asked = AskedWords.of(said, words_said, without)
         if not asked.words:
             return ()
         found = self._history.sharing(asked.words, MOST_HOLDING + 1)  # the message is one of them

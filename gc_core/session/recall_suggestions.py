@@ -154,6 +154,8 @@ class RecallSuggestions:
 
     def suggest(self) -> tuple[Suggestion, ...]:
         """Return suggestions, the most needed first; see ``suggest_recall``."""
+        from gc_core.session.said_words import SaidWords  # as the others below
+
         items = tuple(self._runtime.context.items())
         with self._gate.call("view"):
             step = _newest(self._view().units)
@@ -162,7 +164,8 @@ class RecallSuggestions:
         before = number_of(step.items[0].id)
         whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
         repeated = [self._suggested(key, (), why) for key, why in self._answered_before(step, whole)]
-        named = self._results.results(step, items)
+        said = SaidWords.of(step)  # once: it asks the model of rules
+        named = self._results.results(step, said, items)
         taken = {suggestion.item for suggestion in repeated}
         called = [self._suggested(each.item, each.words, each.reason) for each in named.found if each.item not in taken]
         taken.update(suggestion.item for suggestion in called)
@@ -175,7 +178,7 @@ class RecallSuggestions:
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
         found = (*repeated, *called, *carried)[:MOST_SUGGESTED]
-        return found or self._asked_for(step, items, named.changed | named.decided)
+        return found or self._asked_for(step, said.text, items, named.changed | named.decided)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""
@@ -219,10 +222,12 @@ class RecallSuggestions:
         remarks = functools.partial(remark_of, self._runtime)
         return PlainQuestions(self._history, self._calls, self._recall, remarks, self._is_taken_back)
 
-    def _asked_for(self, said: Unit, items: Sequence[Item], without: Collection[str]) -> tuple[Suggestion, ...]:
+    def _asked_for(
+        self, said: Unit, words_said: str, items: Sequence[Item], without: Collection[str]
+    ) -> tuple[Suggestion, ...]:
         """Return what is asked for in plain words, besides those of some names."""
         with self._gate.call("search"):
-            answers = self._questions.answers(said, items, without)
+            answers = self._questions.answers(said, words_said, items, without)
         return tuple(self._suggested(answer.item, answer.words, answer.reason) for answer in answers)
 
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:

@@ -393,6 +393,49 @@ def test_a_request_that_needs_the_thing_asks_for_it(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Tell me the cancellation fee of ORD-4711.",
+        "Please answer the guest with the cancellation terms from ORD-4711.",
+        "Please write the executive summary for the customer of ORD-4711.",
+        "Please write the mail according to the conclusions of ORD-4711.",
+        "Please book the second leg of the trip according to ORD-4711.",
+        "Please draft the reminder based on the signed contract ORD-4711.",
+        "Create the invoice based on ORD-4711.",
+        "Please create the invoice with the address from ORD-4711.",
+        "Please order the ice cream for the creditors as in ORD-4711.",
+    ],
+)
+def test_a_thing_that_something_is_taken_from_is_neither_made_nor_done_with(text):
+    with started() as session:
+        returned = "cancellation fee 30 percent; executive summary; conclusions; trip; contract; address"
+        key = read(session, "c1", "get_order", {"id": "ORD-4711"}, returned)
+        collected(session)
+        by_user(session, text)
+        assert [each.item for each in suggest_recall(session)] == [key]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Delete the order ORD-4711.",
+        "Cancella ORD-4711.",
+        "Leg eine Kopie von ORD-4711 an.",
+        "Excluir ORD-4711.",
+        "ORD-4711 is signed, the fee is paid.",
+        "Leave the fee in ORD-4711 alone.",
+        "Crea ORD-4711, por favor.",
+    ],
+)
+def test_what_is_made_or_done_with_asks_for_nothing(text):
+    with started() as session:
+        read(session, "c1", "get_order", {"id": "ORD-4711"}, "cancellation fee 30 percent")
+        collected(session)
+        by_user(session, text)
+        assert suggest_recall(session) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Wie hoch ist das Budget?",
         "What is the Budget of a wedding?",
         "Who needs a plan?",

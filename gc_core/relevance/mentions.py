@@ -27,6 +27,7 @@ from gc_core.relevance.request_words import (
     NEW,
     PLEASES,
     SAME,
+    SAYS_WHICH,
     TAKEN_FROM,
     USES,
 )
@@ -211,7 +212,7 @@ def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
             is_symbol = _SYMBOL.fullmatch(name) is not None
             is_deed = not is_symbol and is_done_to(clause.sentence, name) and not is_same
             needs = clause.asks or (is_plan and not is_deed) or needs_of(is_taken=is_taken, is_deed=is_deed)
-            is_made = clause.does and not is_symbol and not (is_plan and (is_taken or is_same))
+            is_made = clause.does and not is_symbol and not (is_taken or is_same)
             is_gone = clause.ends or is_made or (is_plan and clause.has_done)
             yield Mention(name=name, asks=needs, about=clause.about, is_done_to=is_deed), is_gone
 
@@ -235,7 +236,7 @@ def _clauses(text: str) -> Iterator[_Clause]:
                 names=names,
                 asks=is_asking,
                 about=text if any(asking) else sentence,
-                ends=FORGETS.search(plain) is not None or (FINISHED.search(plain) is not None and not looks_back),
+                ends=FORGETS.search(plain) is not None or (not looks_back and _is_finished(plain)),
                 does=DOES.search(plain) is not None and not is_question,
             )
 
@@ -260,6 +261,10 @@ def _without_new(clause: _Clause, is_plan: bool) -> str:
 
 def _is_same(request: str) -> bool:
     return SAME.search(folded(request)) is not None
+
+
+def _is_finished(plain: str) -> bool:
+    return FINISHED.search(SAYS_WHICH.sub(" ", plain)) is not None
 
 
 def _needs(request: str, *, is_taken: bool, is_deed: bool = False) -> bool:

@@ -61,9 +61,7 @@ class AskedWords:
 
     @classmethod
     def of(cls, said: Unit, words_said: str, without: Collection[str]) -> AskedWords:
-        """
-        Return those of what a user or an agent said in a unit, as ``SaidWords`` has it; without the words of some names.
-        """
+        """Return those of what was said in a unit, as ``SaidWords`` has it; without the words of some names."""
         own = "\n".join(item.text for item in said.items if item.kind is ItemKind.TOOL_CALL)
         text = without_names(_NOT_WORDS.sub(" ", words_said), without)
         if len(text) > _LONGEST:

@@ -529,6 +529,19 @@ def test_words_by_chance_and_what_is_done_with_or_new_bring_nothing_back(speak, 
     assert answers(speak, text) == []
 
 
+LAMPS = ("get_order", {"customer": "Wiebke Janssen"}, "order 17: two lamps")
+
+
+@pytest.mark.parametrize("name", ["Wiebke Janssen", "Janssen", "Mrs Janssen", "Ms. Janssen"])
+def test_a_name_with_or_without_its_first_part_means_its_call(name):
+    assert answers(by_user, f"What did {name} order?", (*CALLS, LAMPS)) == [LAMPS[2]]
+
+
+@pytest.mark.parametrize("text", ["Who is Angela Janssen?", "What did Angela Janssen order?", "Where is Wiebke Olsen?"])
+def test_another_person_with_a_part_of_the_name_is_not_meant(text):
+    assert answers(by_user, text, (*CALLS, LAMPS)) == []
+
+
 def test_what_was_brought_back_and_is_still_shown_does_not_come_back_again():
     with started(auto_expand=True) as session:
         for place, name in enumerate(("Janssen", "Lindqvist")):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
-from gc_core.relevance.argument_names import are_ordered, is_part, is_telling, is_whole, values_asked
+from gc_core.relevance.argument_names import are_ordered, is_part, is_telling, is_whole, names_beside, values_asked
 from gc_core.relevance.deeds import gives_text, is_done_to
 from gc_core.relevance.mentions import asks, sentences_in, without_names
 from gc_core.relevance.plain_words import PlainWord, plain_words, spelt, together
@@ -114,7 +114,9 @@ class CallMatcher:
                 continue
             same = [each.call for each in matches if each.is_about_same(match)]
             meant = self._meant(match, same, asked, meaning, before)
-            if meant is not None and match.is_clear(meant, heads, asked, meaning):
+            if meant is None or match.is_other_person(heads, asked, self._recall(meant.known.item)):
+                continue
+            if match.is_clear(meant, heads, asked, meaning):
                 yield meant
 
     def _meant(
@@ -206,6 +208,13 @@ class _Match:
         said = plain_words(self.remark.text, LONGEST_REMARK) if self.remark else ()
         others = [word for word in said if not any(word.is_form(known.text) for known in self.words)]
         return len(others) - len(spelt(text, others))
+
+    def is_other_person(self, heads: Collection[PlainWord], asked: AskedWords, text: str) -> bool:
+        """Return whether the message has each of some words as a part of a name whose rest is not known here."""
+        known = "\n".join((*self.values, text, self.remark.text if self.remark else ""))
+        beside = [names_beside(spelt(asked.text, [word])[word], asked.text) for word in heads]
+        others = [plain_words(" ".join(names), len(names)) for names in beside]
+        return all(len(spelt(known, words)) < len(words) for words in others)
 
     def is_deed(self, asked: AskedWords, text: str) -> bool:
         """Return whether the message only does something to what the call was about, of which this text is known."""

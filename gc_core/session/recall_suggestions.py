@@ -21,6 +21,7 @@ from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
+from gc_core.window.memory_blocks import Block
 from gc_core.window.view import WindowView
 
 if TYPE_CHECKING:
@@ -185,7 +186,9 @@ class RecallSuggestions:
         if type(cap) is not int or cap < 1:
             raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
         suggested = self.suggest()
-        left = min(cap, self._runtime.config.usable // 4)
+        counter = self._runtime.counter
+        frame = Block(source=ENRICHMENT.name, name=RECALLED, text="", kind=ItemKind.ENRICHMENT).framed
+        left = min(cap, self._runtime.config.usable // 4) - counter.count(frame) - counter.per_message
         parts: list[str] = []
         used: list[Suggestion] = []
         for place, suggestion in enumerate(suggested):
@@ -193,7 +196,7 @@ class RecallSuggestions:
             if part:
                 parts.append(part)
                 used.append(suggestion)
-                left -= self._runtime.counter.count(part + "\n\n")
+                left -= counter.count(part + "\n\n")
         if parts:
             with self._gate.call("enrich"):
                 self._inbox.give(ENRICHMENT.name, {RECALLED: "\n\n".join(parts)})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
+from gc_core.relevance.mentions import asks, sentences_in
 from gc_core.relevance.plain_words import PlainWord, spelt, together
 from gc_core.session.asked_words import MOST_HOLDING, SAID, AskedWords, Meaning
 from gc_core.session.history import History
@@ -71,8 +72,9 @@ class PlainQuestions:
         Return the collected item that a message clearly means, and if it is a user's message what the agent said to it
         at once; nothing if there is none, or the window shows as much. The words of some names do not count.
 
-        What a call returned counts together with its arguments. Any other item has at least two rare words of a user's
-        message, which with the others near them have most of the weight.
+        What a call returned counts together with its arguments; what was said later in the same words comes first. Any
+        other item has at least two rare words of a user's message, which with the others near them have most of the
+        weight.
         """
         asked = AskedWords.of(said, words_said, without)
         if not asked.words:
@@ -86,7 +88,8 @@ class PlainQuestions:
         ]
         call = self._calls.meant(asked, earlier, meaning, whole, before=before)
         if call is not None and not self._is_shown(call, items, asked, meaning, earlier):
-            return (Answer(call.known.item, tuple(call.told.values()), call.reason),)
+            later = self._said_later(call, items, asked, meaning, earlier)
+            return (*later, Answer(call.known.item, tuple(call.told.values()), call.reason))
         return () if said.is_step else self._said(asked, earlier, meaning, items)
 
     # -- inside --------------------------------------------------------------------------------------------------
@@ -104,6 +107,24 @@ class PlainQuestions:
             for each in earlier
             if each.item in shown.whole
         )
+
+    def _said_later(
+        self, call: MeantCall, items: Sequence[Item], asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
+    ) -> tuple[Answer, ...]:
+        """Return the newest text after a result that tells something in the words for which the result comes back."""
+        shown = ShownTexts.of(items)
+        rare = meaning.rare & call.words
+        after = [each for each in earlier if number_of(each.item) > number_of(call.known.item)]
+        for each in sorted(after, key=lambda each: -number_of(each.item)):
+            if each.kind not in SAID or not rare.issubset(each.words) or not _tells_more(each, call):
+                continue
+            told = "\n".join(part for part in sentences_in(self._recall(each.item)) if not asks(part))
+            here = together(told, asked.words, meaning.share)
+            if call.words.issubset(here):
+                words = tuple(here.values())
+                is_shown = shown.shows(each.item, words)
+                return () if is_shown else (Answer(each.item, words, f"it was said later of {', '.join(words)}"),)
+        return ()
 
     def _said(
         self, asked: AskedWords, earlier: Sequence[Sharer], meaning: Meaning, items: Sequence[Item]
@@ -136,7 +157,11 @@ def _tells(each: Sharer, call: MeantCall, asked: AskedWords) -> bool:
     of the call.
     """
     is_asked = each.kind == ItemKind.USER_TEXT.value and not asked.is_plan
-    return not is_asked and (call.remark is None or each.item != call.remark.item)
+    return not is_asked and _tells_more(each, call)
+
+
+def _tells_more(each: Sharer, call: MeantCall) -> bool:
+    return call.remark is None or each.item != call.remark.item
 
 
 def _may_return(each: Sharer, whole: Collection[str]) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from gc_core.session.history import History
 from gc_core.session.recall_suggestions import RECALLED, auto_expand, suggest_recall
 from gc_core.values.items import ItemKind
-from tests.support.say import answer, call, lines, result, small, user
+from tests.support.say import answer, call, lines, rendered, result, small, user
 
 
 @attrs.frozen
@@ -393,6 +393,49 @@ def test_a_request_that_needs_the_thing_asks_for_it(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Tell me the cancellation fee of ORD-4711.",
+        "Please answer the guest with the cancellation terms from ORD-4711.",
+        "Please write the executive summary for the customer of ORD-4711.",
+        "Please write the mail according to the conclusions of ORD-4711.",
+        "Please book the second leg of the trip according to ORD-4711.",
+        "Please draft the reminder based on the signed contract ORD-4711.",
+        "Create the invoice based on ORD-4711.",
+        "Please create the invoice with the address from ORD-4711.",
+        "Please order the ice cream for the creditors as in ORD-4711.",
+    ],
+)
+def test_a_thing_that_something_is_taken_from_is_neither_made_nor_done_with(text):
+    with started() as session:
+        returned = "cancellation fee 30 percent; executive summary; conclusions; trip; contract; address"
+        key = read(session, "c1", "get_order", {"id": "ORD-4711"}, returned)
+        collected(session)
+        by_user(session, text)
+        assert [each.item for each in suggest_recall(session)] == [key]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Delete the order ORD-4711.",
+        "Cancella ORD-4711.",
+        "Leg eine Kopie von ORD-4711 an.",
+        "Excluir ORD-4711.",
+        "ORD-4711 is signed, the fee is paid.",
+        "Leave the fee in ORD-4711 alone.",
+        "Crea ORD-4711, por favor.",
+    ],
+)
+def test_what_is_made_or_done_with_asks_for_nothing(text):
+    with started() as session:
+        read(session, "c1", "get_order", {"id": "ORD-4711"}, "cancellation fee 30 percent")
+        collected(session)
+        by_user(session, text)
+        assert suggest_recall(session) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Wie hoch ist das Budget?",
         "What is the Budget of a wedding?",
         "Who needs a plan?",
@@ -486,6 +529,33 @@ def test_words_by_chance_and_what_is_done_with_or_new_bring_nothing_back(speak, 
     assert answers(speak, text) == []
 
 
+LAMPS = ("get_order", {"customer": "Wiebke Janssen"}, "order 17: two lamps")
+
+
+@pytest.mark.parametrize("name", ["Wiebke Janssen", "Janssen", "Mrs Janssen", "Ms. Janssen"])
+def test_a_name_with_or_without_its_first_part_means_its_call(name):
+    assert answers(by_user, f"What did {name} order?", (*CALLS, LAMPS)) == [LAMPS[2]]
+
+
+@pytest.mark.parametrize("text", ["Who is Angela Janssen?", "What did Angela Janssen order?", "Where is Wiebke Olsen?"])
+def test_another_person_with_a_part_of_the_name_is_not_meant(text):
+    assert answers(by_user, text, (*CALLS, LAMPS)) == []
+
+
+def test_what_was_brought_back_and_is_still_shown_does_not_come_back_again():
+    with started(auto_expand=True) as session:
+        for place, name in enumerate(("Janssen", "Lindqvist")):
+            read(session, f"c{place}", "get_user", {"name": name}, f"phone 5550{place} office Malmo")
+        for place in range(20):
+            read(session, f"p{place}", "get_user", {"name": f"Person{place}"}, f"phone 77{place} {lines(3)}")
+        collected(session)
+        for name in ("Janssen", "Lindqvist", "Janssen", "Lindqvist"):
+            session.append(user(f"What is the phone of {name}?"))
+            session.pre_send()
+            session.post_turn(answer("It is known."))
+        assert [rendered(session).count(f"phone 5550{place}") for place in range(2)] == [1, 1]
+
+
 def test_what_a_call_returned_before_another_one_changed_the_same_thing_does_not_come_back():
     changed = ("update_document", {"title": "Q3 Logistics Review (final)"}, "Done.")
     assert answers(by_user, "How much did the logistics review put down for haulage?", (REVIEW, changed)) == []
@@ -536,6 +606,47 @@ def test_words_that_the_agent_said_right_after_a_result_bring_it_back(speak, tex
         collected(session)
         speak(session, text)
         assert [session.recall(each.item) for each in suggest_recall(session)] == [LIFT[2]]
+
+
+BALANCE = ("get_account", {"number": 900}, "balance 41 euros", "The account of Janssen has 41 euros.")
+OTHER = ("get_account", {"number": 901}, "balance 99 euros", "The account of Lindqvist has more than that of Janssen.")
+
+
+def after_remarks(text, *cases):
+    """What a user's question brings back after calls with remarks, with the reasons."""
+    with started() as session:
+        remarked(session, *cases)
+        collected(session)
+        by_user(session, text)
+        return [(session.recall(each.item), each.reason) for each in suggest_recall(session)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Now I look for Janssen.",
+        "This is not Janssen's account.",
+        "No account of Janssen here.",
+        "I will send it to Janssen.",
+        "Als Nächstes suche ich Janssen.",
+        "Is that Janssen's?",
+        "That is Petersen's account, next comes Janssen.",
+        "J'ai lu le compte, mais il n'est pas à Janssen.",
+    ],
+)
+def test_a_remark_that_denies_asks_or_says_what_comes_next_is_not_about_the_result(said):
+    assert after_remarks("What is the balance of Janssen?", (*BALANCE[:3], said)) == []
+
+
+def test_a_name_that_only_the_agent_said_needs_a_word_of_the_result():
+    assert after_remarks("Where does Janssen live?", BALANCE) == []
+    told = "what get_account told, of which the agent said Janssen"
+    assert after_remarks("What is the balance of Janssen?", BALANCE) == [("balance 41 euros", told)]
+
+
+def test_of_two_remarks_the_one_that_fits_its_result_counts():
+    (text, _), *others = after_remarks("What is the balance of the account of Janssen?", BALANCE, OTHER)
+    assert (text, others) == ("balance 41 euros", [])
 
 
 def test_but_not_if_a_later_call_changed_the_same_thing():
@@ -860,6 +971,17 @@ def test_a_list_of_files_is_not_the_file():
         read(session, "c2", "bash", {"command": "ls src"}, "src/cart.py\nsrc/checkout.py")
         collected(session)
         assert CART in asked(session, QUESTION)
+
+
+def test_each_sentence_of_a_message_is_judged_once(monkeypatch):
+    judged = []
+    monkeypatch.setattr("gc_core.task.stated_rules.is_plainly_rule", lambda text: bool(judged.append(text)))
+    needed = []
+    monkeypatch.setattr("gc_core.relevance.mentions.has_words", lambda text, _: bool(needed.append(text)))
+    with started() as session:
+        collected(session)
+        asked(session, f"{', '.join(f'crate {place}' for place in range(90))}, please. The rest is here.")
+    assert (len(judged), len(needed)) == (2, 1)
 
 
 def test_a_dozen_searches_are_made_at_most(monkeypatch):

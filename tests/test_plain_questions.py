@@ -6,7 +6,7 @@ from benchmarks.plain_questions import COUNTED, languages, outcomes
 from gc_core.session.plain_questions import MOST_HOLDING
 from gc_core.session.recall_suggestions import auto_expand, suggest_recall
 from tests.support.inside import counter_of
-from tests.support.say import answer, lines, rendered, small, user
+from tests.support.say import answer, call, lines, rendered, result, small, user
 
 WIFI = "My sister found out yesterday that the wifi password of the guest house was larkspur-88."
 QUESTION = "What was the wifi password for the guest house again?"
@@ -138,6 +138,23 @@ def test_a_name_leads_before_plain_words_do(session):
     chat(session, WIFI, "The guest house is managed in guest_house_admin.py by Ingrid.")
     (found,) = ask(session, "Who manages guest_house_admin.py for the wifi of the guest house?")
     assert found.names == ("guest_house_admin.py",)
+
+
+NEWS = "Lindqvist has a new phone number: 5559999."
+
+
+@pytest.mark.parametrize(
+    ("said_later", "first"), [(NEWS, [NEWS]), ("Tell me the phone number of Lindqvist.", []), ("I like Lindqvist.", [])]
+)
+def test_what_a_user_said_later_in_the_same_words_comes_back_before_a_result(session, said_later, first):
+    phone = f"phone number 5550188 office Malmo {lines(40)}"
+    session.append(user("Hello."))
+    session.post_turn(call(("c1", "get_user", {"name": "Lindqvist"})))
+    session.append(result("c1", phone))
+    session.post_turn(answer("Done."))
+    chat(session, said_later)
+    found = ask(session, "What is the phone number of Lindqvist?")
+    assert [session.recall(each.item) for each in found] == [*first, phone]
 
 
 def test_the_agents_own_words_are_no_question(session):

@@ -14,7 +14,7 @@ from gc_core.relevance.plain_words import PlainWord, plain_words, spelt
 from gc_core.relevance.tool_calls import CHANGES, COMMANDS, ToolCall, texts_in
 from gc_core.values.json_values import read_object
 from gc_core.values.patterns import regex
-from gc_core.values.scripts import DENSE, HANGUL
+from gc_core.values.scripts import DENSE, HANGUL, folded
 
 _LONGEST, _LONGEST_COMMAND = 120, 360
 """Characters of a value, and of a command, in which words are looked for."""
@@ -36,6 +36,16 @@ _ARTICLE = regex(
     r"(?<!\w)(?:the|der|die|das|dem|den|eine?[nmrs]?|une?|les?|la|el|los|las|una|uno|il|lo|uma|het|een|ett)\s$",
     re.IGNORECASE,
 )
+
+
+_NAME_BEFORE = regex(r"(?<!\w)([^\W\d_]{2,})\.? \Z")
+_NAME_BEHIND = regex(r" ([^\W\d_]{2,})(?!\w)")
+_TITLE = regex(
+    r"(?:mrs?|ms|miss|dr|prof\w*|sir|frau|herrn?|mme|mlle|madame|monsieur|senora?|sra?|dona?|signora?|sig|mevrouw|meneer"
+    r"|mevr|pan[aiu]?|fru|herr|fr|hr|sayin|bay(?:an)?)\Z"
+)
+_NOUNS_HAVE_CAPITALS = regex(r"(?<!\w)(?:der|das|dem|den|und|ist|wie|wer|ich|nicht|welche\w*|von|fur|mit)(?!\w)")
+"""German, where a capital makes no name."""
 
 
 def values_asked(arguments: str) -> tuple[str, ...]:
@@ -82,6 +92,21 @@ def is_telling(word: str, asked: str, text: str) -> bool:
         not _begins_sentence(before) and not _ARTICLE.search(before)
         for before in (text[max(0, each.start() - _BEFORE_CHARS) : each.start()] for each in _whole(word, text))
     )
+
+
+def names_beside(word: str, text: str) -> tuple[str, ...]:
+    """Return the proper names right beside a proper name in a text: the rest of the same person's."""
+    if not word[:1].isupper() or _NOUNS_HAVE_CAPITALS.search(folded(text)) is not None:
+        return ()
+    found = []
+    for each in _whole(word, text):
+        before = _NAME_BEFORE.search(text, max(0, each.start() - _BEFORE_CHARS), each.start())
+        if before is not None and not _begins_sentence(text[: before.start()]):
+            found.append(before[1])
+        behind = _NAME_BEHIND.match(text, each.end())
+        if behind is not None:
+            found.append(behind[1])
+    return tuple(name for name in found if name[0].isupper() and _TITLE.match(folded(name)) is None)
 
 
 def subject_of(did: ToolCall, name: str) -> str:

@@ -53,10 +53,12 @@ def is_done_to(sentence: str, thing: str) -> bool:
         marked = _OBJECT_BEFORE.search(sentence, 0, start) or _OBJECT_BEHIND.match(sentence, start + len(thing))
         return marked is not None
     start = max((each.end() for each in _BREAK.finditer(sentence, 0, start)), default=0)
+    if start > _MOST_CHARS:
+        return False
     before = folded(sentence[:start])
     verb = _ARTICLE.sub("", before).split()
-    if start > _MOST_CHARS or not verb:
-        return not verb
+    if not verb:
+        return True
     if _USES.search(before) is not None:
         return False
     is_first = any(plain_words(verb[-1], 1)) and len(plain_words(before, 2)) == 1

@@ -8,13 +8,14 @@ In an agent's words about its next step, whatever else is named is needed.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 
 import attrs
 
 from gc_core.relevance.deeds import is_done_to
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.plain_words import plain_words
+from gc_core.relevance.plain_words import has_words
 from gc_core.relevance.request_words import (
     DOES,
     FINISHED,
@@ -26,6 +27,7 @@ from gc_core.relevance.request_words import (
     NEW,
     PLEASES,
     SAME,
+    SAYS_WHICH,
     TAKEN_FROM,
     USES,
 )
@@ -126,7 +128,9 @@ class Needs:
         if len(text) > LONGEST:
             return cls()
         clauses = [clause for clause in _clauses(text) if not clause.ends and not _does(clause, is_plan=is_plan)]
-        asks = [clause for clause in clauses if is_plan or clause.asks or _needs(clause.sentence, is_taken=False)]
+        other = () if is_plan else dict.fromkeys(clause.sentence for clause in clauses if not clause.asks)
+        needing = {sentence for sentence in other if _needs(sentence, is_taken=False)}
+        asks = [clause for clause in clauses if is_plan or clause.asks or clause.sentence in needing]
         return cls(*("\n".join(_without_new(each, is_plan) for each in kept) for kept in (clauses, asks)))
 
 
@@ -200,13 +204,15 @@ class _Clause:
 def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
     """Yield the names clause by clause, and whether each is dismissed."""
     for clause in _clauses(text):
+        request = without_names(clause.sentence, clause.names)
+        is_same = _is_same(request)
+        needs_of = functools.cache(functools.partial(_needs, request))
         for name in clause.names:
             is_taken = TAKEN_FROM.search(folded(clause.text.partition(name)[0])) is not None
-            is_symbol = _SYMBOL.fullmatch(name) is not None and name in names_in(clause.text)
-            request = without_names(clause.sentence, clause.names)
-            is_deed = not is_symbol and is_done_to(clause.sentence, name) and not _is_same(request)
-            needs = clause.asks or (is_plan and not is_deed) or _needs(request, is_taken=is_taken, is_deed=is_deed)
-            is_made = clause.does and not is_symbol and not (is_plan and (is_taken or _is_same(request)))
+            is_symbol = _SYMBOL.fullmatch(name) is not None
+            is_deed = not is_symbol and is_done_to(clause.sentence, name) and not is_same
+            needs = clause.asks or (is_plan and not is_deed) or needs_of(is_taken=is_taken, is_deed=is_deed)
+            is_made = clause.does and not is_symbol and not (is_taken or is_same)
             is_gone = clause.ends or is_made or (is_plan and clause.has_done)
             yield Mention(name=name, asks=needs, about=clause.about, is_done_to=is_deed), is_gone
 
@@ -214,21 +220,23 @@ def _found(text: str, *, is_plan: bool) -> Iterator[tuple[Mention, bool]]:
 def _clauses(text: str) -> Iterator[_Clause]:
     sentences = sentences_in(text)
     asking = [asks(without_names(sentence, names_in(sentence))) for sentence in sentences]
+    all_looks_back = LOOKS_BACK.search(folded(text)) is not None
     for sentence, is_asking in zip(sentences, asking, strict=True):
         clauses = _CLAUSE.split(sentence)
-        for clause in clauses:
+        clause_asks = [asks(clause) for clause in clauses]
+        for clause, itself_asks in zip(clauses, clause_asks, strict=True):
             names = names_in(clause)
             plain = folded(without_names(clause, names))
-            looks_back = asks(plain) or LOOKS_BACK.search(folded(text)) is not None
-            others = (other for other in clauses if other is not clause)
-            is_question = sum(asking) > is_asking or INTERROGATIVE.search(plain) is not None or any(map(asks, others))
+            looks_back = all_looks_back or asks(plain)
+            others_ask = sum(asking) > is_asking or sum(clause_asks) > itself_asks
+            is_question = others_ask or INTERROGATIVE.search(plain) is not None
             yield _Clause(
                 text=clause,
                 sentence=sentence,
                 names=names,
                 asks=is_asking,
                 about=text if any(asking) else sentence,
-                ends=FORGETS.search(plain) is not None or (FINISHED.search(plain) is not None and not looks_back),
+                ends=FORGETS.search(plain) is not None or (not looks_back and _is_finished(plain)),
                 does=DOES.search(plain) is not None and not is_question,
             )
 
@@ -255,13 +263,17 @@ def _is_same(request: str) -> bool:
     return SAME.search(folded(request)) is not None
 
 
+def _is_finished(plain: str) -> bool:
+    return FINISHED.search(SAYS_WHICH.sub(" ", plain)) is not None
+
+
 def _needs(request: str, *, is_taken: bool, is_deed: bool = False) -> bool:
     """Return whether a request uses what it names, or asks for something else with it than a deed."""
     plain = folded(request)
     if USES.search(plain) is not None or _is_same(plain):
         return True
-    says_much = len({word.run for word in plain_words(plain, LONGEST)}) >= _LEAST_WORDS
-    return says_much and (is_taken or (not is_deed and PLEASES.search(plain) is not None))
+    is_request = is_taken or (not is_deed and PLEASES.search(plain) is not None)
+    return is_request and has_words(plain, _LEAST_WORDS)
 
 
 def _is_part(name: str, longer: str) -> bool:

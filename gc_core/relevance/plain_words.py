@@ -7,9 +7,9 @@ no blanks part words (Chinese, and the Han characters of Japanese), each two nei
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
 from operator import itemgetter
 
 import attrs
@@ -61,16 +61,13 @@ def plain_words(text: str, most: int) -> tuple[PlainWord, ...]:
 
     A number of three digits or more is a word, and so is a run of Han characters.
     """
-    found: list[PlainWord] = []
-    kept = 0
-    for run, (word, is_han) in enumerate(_words(text)):
-        pairs = map("".join, pairwise(word)) if is_han else (word,)
-        new = [each for each in pairs if not any(_is_known(each, known, is_han) for known in found)]
-        found += [PlainWord(each, run, is_han) for each in dict.fromkeys(new)]
-        kept += bool(new)
-        if kept > most:
-            return ()
-    return tuple(found)
+    runs = tuple(itertools.islice(_new_words(text), most + 1))
+    return () if len(runs) > most else tuple(itertools.chain.from_iterable(runs))
+
+
+def has_words(text: str, least: int) -> bool:
+    """Return whether a text has so many words that say something; no more of it are looked at."""
+    return len(tuple(itertools.islice(_new_words(text), least))) == least
 
 
 def spelt(text: str, words: Sequence[PlainWord]) -> Mapping[PlainWord, str]:
@@ -101,6 +98,18 @@ def together(
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _new_words(text: str) -> Iterator[list[PlainWord]]:
+    """Yield a word, or the pairs of a run, for each that is no form of one before."""
+    found: list[PlainWord] = []
+    for run, (word, is_han) in enumerate(_words(text)):
+        pairs = map("".join, itertools.pairwise(word)) if is_han else (word,)
+        new = [each for each in pairs if not any(_is_known(each, known, is_han) for known in found)]
+        if new:
+            here = [PlainWord(each, run, is_han) for each in dict.fromkeys(new)]
+            found += here
+            yield here
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:

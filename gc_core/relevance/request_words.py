@@ -24,14 +24,21 @@ PLEASES = regex(
     r"(?<!\w)(?:please|bitte|s'il (?:te|vous) plait|por favor|per favore|alsjeblieft|graag|prosze|пожалуйста|lutfen"
     r"|tack|legyszi\w*|kerlek)(?!\w)|请|ください|お願い|주세요"
 )
+SAYS_WHICH = regex(
+    r"(?<!\w)(?:the|an?|all|any|this|that|these|those|my|our|your|his|her|its|their)"
+    r" (?:done|finished|closed|settled|archived|signed|completed|merged|resolved|cancel+ed|dropped|deleted|removed"
+    r"|obsolete|shelved|decommissioned)(?= \w)"
+)
+"""A word for what is done with, right before a noun: it only says which one is meant."""
+
 FINISHED = regex(
     r"(?<!\w)(?:done|finished|closed|settled|archived|signed|completed|merged|resolved|cancel+ed|dropped"
     r"|deleted|removed|gone|obsolete|shelved|off the table|behind us|no longer|anymore"
-    r"|decommissioned|alone|nothing (?:more|left|else)"
+    r"|decommissioned|leave (?:\S+ ){1,6}alone|nothing (?:more|left|else)"
     r"|abgeschlossen|erledigt|fertig|geschlossen|archiviert|unterschrieben|geloscht|entfernt|vom tisch|hinter uns"
-    r"|termine\w*|clos|close|closes|ferme|fermee|archive\w*|signee?|reglee?|finie?|supprimee?"
+    r"|termine\w*|clos|(?:est|sont) closes?|ferme|fermee|archive\w*|signee?|reglee?|finie?|supprimee?"
     r"|cerrad\w*|terminad\w*|archivad\w*|firmad\w*|resuelt\w*|eliminad\w*|chius\w*|finit\w*|archiviat\w*|firmat\w*"
-    r"|risolt\w*|conclus\w*|fechad\w*|encerrad\w*|arquivad\w*|assinad\w*|resolvid\w*|concluid\w*|removid\w*"
+    r"|risolt\w*|conclus[oaie]|fechad\w*|encerrad\w*|arquivad\w*|assinad\w*|resolvid\w*|concluid\w*|removid\w*"
     r"|klaar|afgerond|gesloten|afgehandeld|gearchiveerd|ondertekend|verwijderd|achter ons"
     r"|zamkniet\w*|zakonczon\w*|gotow[aey]?|podpisan\w*|załatwion\w*|usuniet\w*"
     r"|закрыт\w*|заверш[её]н\w*|закончен\w*|готов[аоы]?|подписан\w*|удал[её]н\w*|реш[её]н\w*"
@@ -66,11 +73,14 @@ FORGETS = regex(
     r"|忘了|忘记|忘掉|忘れて|잊어"
 )
 DOES = regex(
-    r"(?<!\w)(?:creat\w*|delet\w*|remov\w*|renam\w*|overwrit\w*|execut\w*"
+    r"(?<!\w)(?:creat(?:e[sd]?|ing)|delet(?:e[sd]?|ing|ar)|remov(?:e[srd]?|ing|er)|renam(?:e[sd]?|ing)"
+    r"|overwrit(?:es?|ing|ten)|execut(?:e[srzd]?|ing|ar?|em|ons|o)"
     r"|(?:^\W*|(?:please|you|now|just|then|let'?s) )(?:run|start|launch)"
-    r"|losch\w*|entfern\w*|erstell\w*|anleg\w*|lege?|starte\w*|fuhre?\w*|ausfuhr\w*"
-    r"|cre[aeo]\w*|supprim\w*|efface\w*|lance\w*|borra\w*|elimin\w*|ejecut\w*|cri[ae]\w*|cancell\w*|rimuov\w*|esegu\w*"
-    r"|apag\w*|remova|exclu\w*|verwijder\w*|maak|wis|draai|usun\w*|utworz\w*|stworz\w*|skasuj\w*|uruchom\w*"
+    r"|losch(?:e[nt]?|t)?|entfern(?:e[nt]?|t)?|erstell(?:e[nt]?|t)?|anlegen|lege|leg (?=ein|d[aei])|start(?:e|et|en)"
+    r"|fuhr(?:en?|t)?|(?:aus|auszu)fuhren"
+    r"|cre(?:a[rs]?|ad|al[oa]|ando|amos|emos|e[srz]?|ons|o)|supprim\w*|efface[srz]?|lance[srz]?|borr(?:a[rs]?|al[oa]|ad)"
+    r"|elimin(?:a\w{0,3}|e|en|es|i|o)|ejecut(?:a\w{0,3}|e|en|es|o)|cri(?:a[rm]?|em?|emos)|cancell(?:a|are|ate|al[oaei]|i|o)"
+    r"|rimuov\w*|esegu\w*|apag\w*|remova|exclu(?:ir|a|am|i|o)|verwijder\w*|maak|wis|draai|usun\w*|utworz\w*|stworz\w*|skasuj\w*|uruchom\w*"
     r"|удали\w*|созда\w*|сотри\w*|запусти\w*|sil|siler\w*|olustur\w*|cal[ıi]st[ıi]r\w*"
     r"|ta bort|radera|skapa|slet|torol\w*"
     r"|from scratch|anew|von grund auf|ganz neu|a partir de zero|de zero|de cero|da zero|do zero|od (?:nowa|zera)"
@@ -82,7 +92,7 @@ DOES = regex(
 NEW = regex(
     r"(?:(?<!\w)\w+ )?(?<!\w)(?:nouve(?:au|lle|aux|lles)|vides?|vierges?|nuev[oa]s?|vaci[oa]s?|en blanco|nuov[oaie]"
     r"|vuot[oaie]|nov[oa]s?|vazi[oa]s?|em branco)(?!\w)(?: \w+){0,2}"
-    r"|(?<!\w)(?:new|empty|blank|fresh|neue?[nmrs]?|leere?[nmrs]?|nieuwe?|lee?ge?|now[aeyą]|pust[aey]|ny|nytt|nya|nye"
+    r"|(?<!\w)(?:new|empty|blank|fresh|neue?[nmrs]?|leere?[nmrs]?|nieuwe?|lee?ge?|now[aey]|pust[aey]|ny|nytt|nya|nye"
     r"|tomt?|tomma|нов(?:ый|ая|ое|ые|ую|ого|ой|ых)|пуст(?:ой|ая|ое|ые|ую|ого|ых)|yeni|bos)(?!\w)(?: \w+){0,2}"
 )
 """A word for what is new, with the words beside it that say what."""
@@ -95,6 +105,19 @@ HAS_DONE = regex(
     r"|(?<!\w)я \w+л[аи]?(?!\w)|^\W*\w+(?:łem|łam|lismy|łysmy)(?!\w)|\w(?<!\ba)(?<!\byar)[dt][ıiu][mk]\W*$"
     r"|\w[ıiu]l[dt][ıiu]\W*$|ました\W*$|已经|(?:했|었|았|였)습니다"
 )
+NOT_FOUND_OR_NEXT = regex(
+    r"(?<!\w)(?:not|no|none|nor|never|neither|without|cannot|\w+n['’]t|next|will|going to|let me|let's"
+    r"|look(?:ing)? for|search\w*|need\w*|missing"
+    r"|(?:i|we)(?:['’]ll|['’]m| now| then)|(?:now|then) (?:i|we)|nicht\w*|kein\w*|nie|ohne|als nachste\w*|werde\w*"
+    r"|(?:nun|jetzt|dann) \w+ (?:ich|wir)|such\w+|brauch\w*|fehl\w+"
+    r"|pas|n['’]\w+|ne|aucune?|jamais|sans|ensuite|maintenant|vais|allons|cherche\w*|manque\w*"
+    r"|ningun\w*|nunca|ahora|despues|siguiente|voy|vamos|busco|falta|non|nessun\w*|senza|mai|adesso|prossim\w*"
+    r"|cerco|manca|nao|nenhum\w*|agora|depois|proxim\w*|vou|procuro|niet|geen|zonder|nu|volgende|ga|zoek"
+    r"|brak\w*|zaden|teraz|nastepn\w*|szukam|не|нет|ни|без|теперь|сейчас|дальше|далее|ищу|нужно"
+    r"|deg[ıi]l\w*|yok|simdi|sonra\w*|ar[ıi]yorum|inte|ingen|inget|utan|nasta|ikke|ingen|naeste|nem|nincs\w*|most)(?!\w)"
+    r"|不|没|無|未|接下来|现在|下一|ない|ません|次に|次は|これから|않|없|아니|다음|이제"
+)
+"""What an agent has not found, or does next."""
 SAME = regex(
     r"(?<!\w)(?:same|gleich\w*|selbe\w*|meme|mism[oa]s?|stess[oaie]|mesm[oa]s?|zelfde|ta sama|ten sam|tak\w* sam\w*"
     r"|так\w* же|т[оа]\w? же|aynı|sam[mt]a)(?!\w)|同じ|同样|같은"

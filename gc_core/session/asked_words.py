@@ -10,7 +10,6 @@ from gc_core.relevance.argument_names import joined_names
 from gc_core.relevance.bm25 import rarity
 from gc_core.relevance.mentions import Needs, without_names
 from gc_core.relevance.plain_words import PlainWord, plain_words, spelt, together
-from gc_core.session.said_words import SaidWords
 from gc_core.storage.search.sharing import Sharer, Sharing
 from gc_core.values.items import Form, Item, ItemKind, Unit
 from gc_core.values.patterns import regex
@@ -61,13 +60,10 @@ class AskedWords:
     names: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, said: Unit, without: Collection[str]) -> AskedWords:
-        """
-        Return those of what a user said, without what a program wrote for one, or of an agent's step; without the words
-        of some names.
-        """
+    def of(cls, said: Unit, words_said: str, without: Collection[str]) -> AskedWords:
+        """Return those of what was said in a unit, as ``SaidWords`` has it; without the words of some names."""
         own = "\n".join(item.text for item in said.items if item.kind is ItemKind.TOOL_CALL)
-        text = without_names(_NOT_WORDS.sub(" ", SaidWords.of(said).text), without)
+        text = without_names(_NOT_WORDS.sub(" ", words_said), without)
         if len(text) > _LONGEST:
             return cls(text=text, own=own)
         needs = Needs.of(text, is_plan=said.is_step)

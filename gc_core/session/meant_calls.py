@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
-from gc_core.relevance.argument_names import are_ordered, is_part, is_telling, is_whole, values_asked
+from gc_core.relevance.argument_names import are_ordered, is_part, is_telling, is_whole, names_beside, values_asked
 from gc_core.relevance.deeds import gives_text, is_done_to
 from gc_core.relevance.mentions import asks, sentences_in, without_names
-from gc_core.relevance.plain_words import PlainWord, spelt, together
+from gc_core.relevance.plain_words import PlainWord, plain_words, spelt, together
 from gc_core.session.asked_words import LEAST_SHARE_OF_RESULT, LEAST_WORDS, AskedWords, Meaning
 from gc_core.session.named_calls import Called, CallFinder, Known
-from gc_core.session.remarks import Remark
+from gc_core.session.remarks import LONGEST_REMARK, Remark
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import ItemKind, number_of
@@ -30,26 +30,33 @@ class MeantCall:
 
     Attributes:
         known: What is known by it, or by a later one about the same thing.
-        called: The message's words in its arguments, or in what the agent said of it, as they are spelt there.
+        called: The message's words in its arguments, as they are spelt there.
+        said: The other ones in what the agent said of it.
         told: Those in what is known.
+        besides: How many words the agent said of it that are neither the message's nor in what is known.
         remark: What the agent said of it, if that was looked at.
 
     """
 
     known: Known
     called: Mapping[PlainWord, str]
+    said: Mapping[PlainWord, str]
     told: Mapping[PlainWord, str]
+    besides: int = 0
     remark: Remark | None = None
 
     @property
     def words(self) -> frozenset[PlainWord]:
         """All its words."""
-        return frozenset(self.called) | frozenset(self.told)
+        return frozenset(self.called) | frozenset(self.said) | frozenset(self.told)
 
     @property
     def reason(self) -> str:
         """Why what is known comes back."""
-        return self.known.reason_for(", ".join(self.called.values()))
+        said = f"of which the agent said {', '.join(self.said.values())}" if self.said else ""
+        names = ", ".join(self.called.values())
+        called = self.known.reason_for(names) if names else f"what {self.known.tool} told"
+        return f"{called}, {said}" if said else called
 
 
 class CallMatcher:
@@ -88,7 +95,7 @@ class CallMatcher:
         calls.update((key, remark.call) for key, remark in remarks.items())
         matches = [_Match.of(self._calls.called(each), asked, remarks.get(key)) for key, each in calls.items()]
         clear = (each for each in self._known(matches, asked, meaning, before) if each.known.item not in whole)
-        return max(clear, key=lambda each: meaning.share(each.words), default=None)
+        return max(clear, key=lambda each: (meaning.share(each.words), -each.besides), default=None)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -105,9 +112,11 @@ class CallMatcher:
             heads = meaning.rare & match.words.keys() & asked.meant
             if not heads or len(spelt(asked.own, tuple(match.words))) == len(match.words):
                 continue
-            same = [each.call for each in matches if each.words.keys() >= match.words.keys()]
+            same = [each.call for each in matches if each.is_about_same(match)]
             meant = self._meant(match, same, asked, meaning, before)
-            if meant is not None and match.is_clear(meant, heads, asked, meaning):
+            if meant is None or match.is_other_person(heads, asked, self._recall(meant.known.item)):
+                continue
+            if match.is_clear(meant, heads, asked, meaning):
                 yield meant
 
     def _meant(
@@ -127,7 +136,10 @@ class CallMatcher:
         told_besides = {word.run for word in meaning.rare & told.keys() - match.words.keys()}
         if len(told_besides) < LEAST_WORDS and match.is_deed(asked, text):
             return None
-        return MeantCall(known=known, called=match.words, told=told, remark=match.remark)
+        besides = match.said_besides(text)
+        return MeantCall(
+            known=known, called=match.called, said=match.said, told=told, besides=besides, remark=match.remark
+        )
 
 
 @attrs.frozen
@@ -139,7 +151,8 @@ class _Match:
         call: The call.
         values: The values of its arguments.
         names: The joined names of the message that are in them.
-        words: The message's words in them, or in what the agent said of the result, as they are spelt there.
+        called: The message's words in them, as they are spelt there.
+        said: The other ones in what the agent said of the result.
         remark: What the agent said of the result, if that has words of it.
 
     """
@@ -147,8 +160,14 @@ class _Match:
     call: Called
     values: tuple[str, ...]
     names: tuple[str, ...]
-    words: Mapping[PlainWord, str]
+    called: Mapping[PlainWord, str]
+    said: Mapping[PlainWord, str]
     remark: Remark | None = None
+
+    @property
+    def words(self) -> Mapping[PlainWord, str]:
+        """The message's words in the arguments and in what the agent said of the result."""
+        return {**self.said, **self.called}
 
     @classmethod
     def of(cls, call: Called, asked: AskedWords, remark: Remark | None) -> _Match:
@@ -159,14 +178,16 @@ class _Match:
         own = tuple(spelt(without_names(asked.text, others), asked.words)) if others else asked.words
         words = spelt("\n".join(values), own)
         if remark is None or any(map(_is_id, others)):
-            return cls(call, values, names, words)
-        said = spelt(remark.text, [word for word in own if word in asked.asking])
-        return cls(call, values, names, {**said, **words}, remark if said else None)
+            return cls(call, values, names, words, {})
+        said = spelt(remark.text, [word for word in own if word in asked.asking and word not in words])
+        return cls(call, values, names, words, said, remark if said else None)
 
     def is_clear(self, meant: MeantCall, heads: Collection[PlainWord], asked: AskedWords, meaning: Meaning) -> bool:
         """Return whether it is clear that a message means this call by some of its words."""
         runs = len({word.run for word in meaning.rare & meant.words})
         tells = not meant.told.keys() <= self.words.keys()
+        if not tells and self.called.keys().isdisjoint(heads):
+            return False  # the agent may have said it of something else
         is_sure = tells or self.remark is not None or self._are_ordered(asked)
         are_several = runs > LEAST_WORDS or (runs == LEAST_WORDS and is_sure)
         if are_several and meaning.share(meant.words) >= LEAST_SHARE_OF_RESULT:
@@ -174,6 +195,26 @@ class _Match:
         if asked.asking.isdisjoint(heads):
             return tells and self._is_named
         return are_several or self._is_named or any(self._is_telling(word, asked) for word in heads)
+
+    def is_about_same(self, other: _Match) -> bool:
+        """Return whether this call has all words of another one, which has some itself, or is the same call again."""
+        if self.call.part.name == other.call.part.name and self.call.part.text == other.call.part.text:
+            return True
+        has_words = self.words.keys() >= other.words.keys() and self.called.keys() >= other.called.keys()
+        return bool(other.called) and has_words
+
+    def said_besides(self, text: str) -> int:
+        """Return how many words of the remark are neither the message's nor in a text: few if it is about that."""
+        said = plain_words(self.remark.text, LONGEST_REMARK) if self.remark else ()
+        others = [word for word in said if not any(word.is_form(known.text) for known in self.words)]
+        return len(others) - len(spelt(text, others))
+
+    def is_other_person(self, heads: Collection[PlainWord], asked: AskedWords, text: str) -> bool:
+        """Return whether the message has each of some words as a part of a name whose rest is not known here."""
+        known = "\n".join((*self.values, text, self.remark.text if self.remark else ""))
+        beside = [names_beside(spelt(asked.text, [word])[word], asked.text) for word in heads]
+        others = [plain_words(" ".join(names), len(names)) for names in beside]
+        return all(len(spelt(known, words)) < len(words) for words in others)
 
     def is_deed(self, asked: AskedWords, text: str) -> bool:
         """Return whether the message only does something to what the call was about, of which this text is known."""

@@ -15,8 +15,9 @@ from gc_core.relevance.plain_words import PlainWord, plain_words, together
 from gc_core.relevance.tool_calls import CallKind
 from gc_core.session.named_calls import CallFinder, Known, runs_of
 from gc_core.session.said_words import SaidWords
+from gc_core.session.shown_texts import ShownTexts
 from gc_core.storage.search import Hit
-from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
+from gc_core.values.items import Item, ItemKind, Unit, number_of
 from gc_core.values.scripts import folded
 
 MOST_NAMES = 3
@@ -97,13 +98,13 @@ class ResultFinder:
         self._recall = recall
         self._counts = counts
 
-    def results(self, step: Unit, items: Sequence[Item]) -> NamedResults:
+    def results(self, step: Unit, said: SaidWords, items: Sequence[Item]) -> NamedResults:
         """
         Return what earlier calls tell about the names in a user's words, or the agent's, if the window lacks it.
 
         It has to be asked for, or to share a word with the sentence besides the name.
         """
-        said, before = SaidWords.of(step), number_of(step.items[0].id)
+        before = number_of(step.items[0].id)
         mentions = Mentions.of(said.text, is_plan=step.is_step)
         asked = _Asked(step, tuple(items), mentions.names)
         wanted = (mention for mention in mentions.named if asked.lacks(mention.name))
@@ -197,18 +198,12 @@ class _Asked:
         return (*plain, *(PlainWord(folded(name), -place, True) for place, name in enumerate(others, 1)))
 
     def is_shown(self, known: Known) -> bool:
-        """Return whether the window shows what is known whole, or recalled with the words that are asked for."""
-        return known.item in self._whole or any(
-            f"[recalled {known.item}:" in text and all(word in text for word in known.words) for text in self._recalled
-        )
+        """Return whether the window shows what is known, with the words that are asked for."""
+        return self._shown.shows(known.item, known.words)
 
     @functools.cached_property
-    def _recalled(self) -> tuple[str, ...]:
-        return tuple(item.text for item in self.items if item.kind is ItemKind.ENRICHMENT)
-
-    @functools.cached_property
-    def _whole(self) -> frozenset[str]:
-        return frozenset(item.id for item in self.items if item.form is Form.WHOLE)
+    def _shown(self) -> ShownTexts:
+        return ShownTexts.of(self.items)
 
 
 def _only_searched(mention: Mention, known: Known | None) -> bool:

@@ -6,12 +6,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 import attrs
 
-from gc_core.relevance.plain_words import PlainWord, together
+from gc_core.relevance.mentions import asks, sentences_in
+from gc_core.relevance.plain_words import PlainWord, spelt, together
 from gc_core.session.asked_words import MOST_HOLDING, SAID, AskedWords, Meaning
 from gc_core.session.history import History
 from gc_core.session.meant_calls import CallMatcher, MeantCall
 from gc_core.session.named_calls import CallFinder
 from gc_core.session.remarks import Remark
+from gc_core.session.shown_texts import ShownTexts
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
@@ -63,15 +65,18 @@ class PlainQuestions:
         self._recall = recall
         self._is_taken_back = is_taken_back
 
-    def answers(self, said: Unit, items: Sequence[Item], without: Collection[str] = ()) -> tuple[Answer, ...]:
+    def answers(
+        self, said: Unit, words_said: str, items: Sequence[Item], without: Collection[str] = ()
+    ) -> tuple[Answer, ...]:
         """
         Return the collected item that a message clearly means, and if it is a user's message what the agent said to it
         at once; nothing if there is none, or the window shows as much. The words of some names do not count.
 
-        What a call returned counts together with its arguments. Any other item has at least two rare words of a user's
-        message, which with the others near them have most of the weight.
+        What a call returned counts together with its arguments; what was said later in the same words comes first. Any
+        other item has at least two rare words of a user's message, which with the others near them have most of the
+        weight.
         """
-        asked = AskedWords.of(said, without)
+        asked = AskedWords.of(said, words_said, without)
         if not asked.words:
             return ()
         found = self._history.sharing(asked.words, MOST_HOLDING + 1)  # the message is one of them
@@ -82,11 +87,44 @@ class PlainQuestions:
             each for each in found.sharers if number_of(each.item) < before and not self._is_taken_back(each.bytes)
         ]
         call = self._calls.meant(asked, earlier, meaning, whole, before=before)
-        if call is not None and not any(_shows(each, call, said) for each in earlier if each.item in whole):
-            return (Answer(call.known.item, tuple(call.told.values()), call.reason),)
+        if call is not None and not self._is_shown(call, items, asked, meaning, earlier):
+            later = self._said_later(call, items, asked, meaning, earlier)
+            return (*later, Answer(call.known.item, tuple(call.told.values()), call.reason))
         return () if said.is_step else self._said(asked, earlier, meaning, items)
 
     # -- inside --------------------------------------------------------------------------------------------------
+
+    def _is_shown(
+        self, call: MeantCall, items: Sequence[Item], asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
+    ) -> bool:
+        """Return whether the window has what is known by a call, or all that a message and the call share."""
+        shown = ShownTexts.of(items)
+        rare = meaning.rare & call.words
+        return shown.shows(call.known.item, call.told.values()) or any(
+            _tells(each, call, asked)
+            and rare.issubset(each.words)
+            and call.words.issubset(spelt(self._recall(each.item), asked.words))
+            for each in earlier
+            if each.item in shown.whole
+        )
+
+    def _said_later(
+        self, call: MeantCall, items: Sequence[Item], asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
+    ) -> tuple[Answer, ...]:
+        """Return the newest text after a result that tells something in the words for which the result comes back."""
+        shown = ShownTexts.of(items)
+        rare = meaning.rare & call.words
+        after = [each for each in earlier if number_of(each.item) > number_of(call.known.item)]
+        for each in sorted(after, key=lambda each: -number_of(each.item)):
+            if each.kind not in SAID or not rare.issubset(each.words) or not _tells_more(each, call):
+                continue
+            told = "\n".join(part for part in sentences_in(self._recall(each.item)) if not asks(part))
+            here = together(told, asked.words, meaning.share)
+            if call.words.issubset(here):
+                words = tuple(here.values())
+                is_shown = shown.shows(each.item, words)
+                return () if is_shown else (Answer(each.item, words, f"it was said later of {', '.join(words)}"),)
+        return ()
 
     def _said(
         self, asked: AskedWords, earlier: Sequence[Sharer], meaning: Meaning, items: Sequence[Item]
@@ -113,13 +151,17 @@ class PlainQuestions:
 # -- inside ----------------------------------------------------------------------------------------------------------
 
 
-def _shows(each: Sharer, call: MeantCall, said: Unit) -> bool:
+def _tells(each: Sharer, call: MeantCall, asked: AskedWords) -> bool:
     """
-    Return whether an item of the window has all that a message and a call share; what a user said tells nothing,
-    and what the agent said of the call is not what the call returned.
+    Return whether an item may tell what is known by a call: what a user asks or said does not, nor what the agent said
+    of the call.
     """
-    tells = said.is_step or each.kind != ItemKind.USER_TEXT.value
-    return tells and (call.remark is None or each.item != call.remark.item) and call.words.issubset(each.words)
+    is_asked = each.kind == ItemKind.USER_TEXT.value and not asked.is_plan
+    return not is_asked and _tells_more(each, call)
+
+
+def _tells_more(each: Sharer, call: MeantCall) -> bool:
+    return call.remark is None or each.item != call.remark.item
 
 
 def _may_return(each: Sharer, whole: Collection[str]) -> bool:

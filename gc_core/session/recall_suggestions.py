@@ -21,6 +21,7 @@ from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
+from gc_core.window.memory_blocks import Block
 from gc_core.window.view import WindowView
 
 if TYPE_CHECKING:
@@ -154,6 +155,8 @@ class RecallSuggestions:
 
     def suggest(self) -> tuple[Suggestion, ...]:
         """Return suggestions, the most needed first; see ``suggest_recall``."""
+        from gc_core.session.said_words import SaidWords  # as the others below
+
         items = tuple(self._runtime.context.items())
         with self._gate.call("view"):
             step = _newest(self._view().units)
@@ -162,7 +165,8 @@ class RecallSuggestions:
         before = number_of(step.items[0].id)
         whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
         repeated = [self._suggested(key, (), why) for key, why in self._answered_before(step, whole)]
-        named = self._results.results(step, items)
+        said = SaidWords.of(step)  # once: it asks the model of rules
+        named = self._results.results(step, said, items)
         taken = {suggestion.item for suggestion in repeated}
         called = [self._suggested(each.item, each.words, each.reason) for each in named.found if each.item not in taken]
         taken.update(suggestion.item for suggestion in called)
@@ -175,14 +179,16 @@ class RecallSuggestions:
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
         found = (*repeated, *called, *carried)[:MOST_SUGGESTED]
-        return found or self._asked_for(step, items, named.changed | named.decided)
+        return found or self._asked_for(step, said.text, items, named.changed | named.decided)
 
     def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
         """Place the suggested texts at the end of the next request; see ``auto_expand``."""
         if type(cap) is not int or cap < 1:
             raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
         suggested = self.suggest()
-        left = min(cap, self._runtime.config.usable // 4)
+        counter = self._runtime.counter
+        frame = Block(source=ENRICHMENT.name, name=RECALLED, text="", kind=ItemKind.ENRICHMENT).framed
+        left = min(cap, self._runtime.config.usable // 4) - counter.count(frame) - counter.per_message
         parts: list[str] = []
         used: list[Suggestion] = []
         for place, suggestion in enumerate(suggested):
@@ -190,7 +196,7 @@ class RecallSuggestions:
             if part:
                 parts.append(part)
                 used.append(suggestion)
-                left -= self._runtime.counter.count(part + "\n\n")
+                left -= counter.count(part + "\n\n")
         if parts:
             with self._gate.call("enrich"):
                 self._inbox.give(ENRICHMENT.name, {RECALLED: "\n\n".join(parts)})
@@ -219,10 +225,12 @@ class RecallSuggestions:
         remarks = functools.partial(remark_of, self._runtime)
         return PlainQuestions(self._history, self._calls, self._recall, remarks, self._is_taken_back)
 
-    def _asked_for(self, said: Unit, items: Sequence[Item], without: Collection[str]) -> tuple[Suggestion, ...]:
+    def _asked_for(
+        self, said: Unit, words_said: str, items: Sequence[Item], without: Collection[str]
+    ) -> tuple[Suggestion, ...]:
         """Return what is asked for in plain words, besides those of some names."""
         with self._gate.call("search"):
-            answers = self._questions.answers(said, items, without)
+            answers = self._questions.answers(said, words_said, items, without)
         return tuple(self._suggested(answer.item, answer.words, answer.reason) for answer in answers)
 
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:

@@ -41,9 +41,7 @@ def _orders(units: Sequence[Unit]) -> dict[int, str]:
     replies = {number for number in texts if number in before and _asks(before[number])}
     known = {texts[number] for number in texts if number in before} - {texts[number] for number in replies}
     return {
-        number: text
-        for number, text in texts.items()
-        if number not in replies and (number in before or text in known)
+        number: text for number, text in texts.items() if number not in replies and (number in before or text in known)
     }
 
 

@@ -98,7 +98,7 @@ class Results:
 
 
 def added(group: Sequence[float]) -> Iterator[float]:
-    """Yield sums of all and of two, what all but one are, and differences."""
+    """Yield the sum of all, of two, and of all but one, and differences."""
     if len(group) < 2:  # noqa: PLR2004
         return
     yield (total := sum(group))
@@ -114,7 +114,7 @@ def mean(group: Sequence[float]) -> Iterator[float]:
 
 
 def mean_and_threes(group: Sequence[float]) -> Iterator[float]:
-    """Yield what is only taken for the same if it is exactly that: the mean, and sums of three."""
+    """Yield the mean and the sums of three, which count only if they are exact."""
     yield from mean(group)
     if len(group) <= MOST_ADDED:
         yield from map(sum, itertools.combinations(group, 3))
@@ -130,7 +130,7 @@ def multiplied(group: Sequence[float]) -> Iterator[float]:
 
 
 def percentages(group: Sequence[float]) -> Iterator[float]:
-    """Yield how many per cent one number is of another, and by how many they differ."""
+    """Yield one number as a percentage of another, and their difference in percent."""
     for part, whole in itertools.permutations(group, 2):
         if whole:
             yield from (100 * part / whole, abs(100 * (part - whole) / whole))
@@ -175,7 +175,9 @@ def _raw_factors(said: Quantity) -> Sequence[float]:
 
 
 def around(value: float, said: Quantity) -> Sequence[tuple[float, float]]:
-    """Return between what an original number lies, and second, if it is rounded to tens, or a share to fives."""
+    """
+    Return the range of originals that a number may stand for, and a wider one if it is rounded: to tens, shares to fives.
+    """
     half = said.step / 2 if said.kind or said.step != 1 or value >= _LEAST_ROUNDED else min(_EXACT, value / 5000)
     half *= 1.001 if said.step < 1 else 1
     between = [(value - half, value + half)]

@@ -175,9 +175,7 @@ def _raw_factors(said: Quantity) -> Sequence[float]:
 
 
 def around(value: float, said: Quantity) -> Sequence[tuple[float, float]]:
-    """
-    Return the range of originals that a number may stand for, and a wider one if it is rounded: to tens, shares to fives.
-    """
+    """Return the range of originals that a number may stand for, and a wider one for tens, or for shares, fives."""
     half = said.step / 2 if said.kind or said.step != 1 or value >= _LEAST_ROUNDED else min(_EXACT, value / 5000)
     half *= 1.001 if said.step < 1 else 1
     between = [(value - half, value + half)]

@@ -7,6 +7,7 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.relevance.reread_guard import RereadGuard
 from tests.support.circles import CIRCLES, HONEST, circle, honest
+from tests.support.fourth_rounds import FOURTH_HONEST, fourth_circle, fourth_honest
 from tests.support.inside import core_of
 from tests.support.later_rounds import LATER_CIRCLES, LATER_HONEST, later_circle, later_honest
 from tests.support.more_circles import MORE_CIRCLES, MORE_HONEST, more_circle, more_honest
@@ -272,24 +273,28 @@ def test_each_of_350_later_circles_is_noticed_within_eight_calls_or_in_its_secon
 
 # A later set again, by a hand that has not seen the guard; 226 of its 300 circles were noticed within eight calls.
 ORDINARY_LATE = {
-    "one_file_in_many_wordings",
-    "files_in_many_wordings",
     "the_same_rows_by_other_queries",
     "a_subagent_asked_in_other_words",
     "a_failing_test_with_other_flags",
-    "a_ticket_with_notes_to_the_user",
-    "a_page_by_other_addresses",
-    "a_plan_and_two_files",
     "an_old_log_with_other_flags",
 }
 
 
-def assert_no_ordinary_session_is_noticed(seeds):
-    assert [seed for seed in seeds if played(ordinary_honest(seed)[1], thinks=True) != ([], None)] == []
+def assert_none_of(honest_sessions):
+    """None of these sessions, by name and rounds, is noticed or ended."""
+    assert [name for name, rounds in honest_sessions if played(rounds, thinks=True) != ([], None)] == []
+
+
+def noticed_within_eight_calls(circles):
+    return sum(calls_until_another_is_noticed(*each[1:], thinks=True)[0] <= 8 for each in circles)
 
 
 def test_no_ordinary_honest_session_is_noticed():
-    assert_no_ordinary_session_is_noticed(range(len(ORDINARY_HONEST)))
+    assert_none_of(map(ordinary_honest, range(len(ORDINARY_HONEST))))
+
+
+def test_no_honest_session_of_a_fourth_set_is_noticed():
+    assert_none_of(map(fourth_honest, range(0, len(FOURTH_HONEST), 2)))
 
 
 def test_ordinary_circles_in_the_same_words_are_noticed_within_eight_calls():
@@ -297,7 +302,13 @@ def test_ordinary_circles_in_the_same_words_are_noticed_within_eight_calls():
 
 
 @pytest.mark.slow
-def test_of_300_ordinary_sessions_none_is_noticed_and_of_as_many_circles_nearly_four_fifths_within_eight_calls():
-    assert_no_ordinary_session_is_noticed(range(300))
-    found = [calls_until_another_is_noticed(*ordinary_circle(seed)[1:], thinks=True)[0] for seed in range(300)]
-    assert sum(calls <= 8 for calls in found) >= 230
+def test_of_300_ordinary_sessions_none_is_noticed_and_of_as_many_circles_most_within_eight_calls():
+    assert_none_of(map(ordinary_honest, range(300)))
+    assert noticed_within_eight_calls(map(ordinary_circle, range(300))) >= 278
+
+
+@pytest.mark.slow
+def test_so_it_is_with_a_fourth_set_whose_odd_half_nobody_looked_at():
+    assert_none_of(map(fourth_honest, range(300)))
+    assert noticed_within_eight_calls(map(fourth_circle, range(0, 300, 2))) >= 130
+    assert noticed_within_eight_calls(map(fourth_circle, range(1, 300, 2))) >= 125

@@ -75,6 +75,20 @@ def tool(name, shown=text, **arguments):
     )
 
 
+def columns(name, last):
+    """The lines of a text with their words in another order, or without some."""
+    return "\n".join(" | ".join(line.split()[::last]) for line in lines(name))
+
+
+def tail(number):
+    return lambda name: text(name, 120 - number, number)
+
+
+def ages(name, minutes):
+    return "\n".join(f"{line}   {minutes}m   node-1" for line in lines(name))
+
+
+NUMBERS = itertools.count(100)
 PLAN = ("read_file", {"path": "PLAN.md"}, text("plan"))
 REVIEWS = "Review {} for bugs", "Please look at the module {} and report", "Check {}: is it safe?"
 AUDITS = "ssh {} cat /etc/ntp.conf", "ssh -q admin@{} sudo cat /etc/ntp.conf", "kubectl exec {} -- cat /etc/ntp.conf"
@@ -109,6 +123,12 @@ READ = tool("read_file", path="src/{0}.py")
             tool("Task", prompt="Locate and explain where {0} is done in here", kind="Explore"),
         ],
         [shell("git show {0}"), shell("git diff {0}~1 {0}"), shell("git log -p -1 {0}")],
+        [shell("kubectl logs job/{0}"), *(shell(f"kubectl logs job/{{0}} --tail={n}", tail(n)) for n in (90, 80, 70))],
+        [
+            tool("fetch", url="https://{0}.example/a?page=1"),
+            tool("fetch", url="http://www.{0}.example/a?page=1&utm_source=mail{1}"),
+        ],
+        [shell("kubectl get pods -n {0}", lambda name: ages(name, next(NUMBERS)))],
         [shell("ls -la {0}"), shell("ls -l -a {0}/")],
         [shell("git show HEAD~{0}"), shell("git --no-pager show HEAD~{0}"), shell("git show HEAD~{0} | cat")],
         [shell("kubectl get pods -n {0}"), shell("kubectl -n {0} get pods")],
@@ -144,6 +164,28 @@ def test_a_text_that_comes_back_is_known_whatever_words_asked_for_it(ways):
 
 
 @pytest.mark.parametrize(
+    "ways",
+    [
+        [
+            tool("execute_sql", query="SELECT place, kind, status FROM {0}"),
+            tool("execute_sql", lambda name: columns(name, -1), query="SELECT status, kind, place FROM {0} ORDER BY 1"),
+            shell("psql -h db -c \"SELECT kind, place FROM {0} WHERE place <> 'x'\"", lambda name: columns(name, 2)),
+        ],
+        [
+            shell("kubectl get cm {0} -o yaml"),
+            shell("kubectl get cm {0} -o json", lambda name: json.dumps(lines(name), indent=1)),
+        ],
+        [tool("find_customer", id="{0}"), tool("find_customer", email="{0}"), tool("get_profile", of="{0}, please")],
+    ],
+)
+def test_what_says_no_new_word_is_known_in_whatever_form_it_comes(ways):
+    """The first call with a word of its own may ask for another thing; from the second on it asks for the same."""
+    place = first_notice(around(*ways))
+    assert place is not None
+    assert place < 5 * RING
+
+
+@pytest.mark.parametrize(
     "between",
     [
         lambda place: ("think", {"thought": f"Thought {place}"}, "ok"),
@@ -154,6 +196,12 @@ def test_a_text_that_comes_back_is_known_whatever_words_asked_for_it(ways):
         lambda place: ("http_get", {"url": f"/v{place}"}, f"404 Not Found: /v{place}"),
         lambda place: ("frobnicate", {"x": place}, "Unknown tool: frobnicate"),
         lambda place: ("message_notify_user", {"text": f"I look at part {place}."}, "Message sent"),
+        lambda place: ("message_user", {"text": "One moment."}, f"sent, the {('first', 'next', 'last')[place % 3]}"),
+        lambda place: (
+            "update_plan",
+            {"plan": f"- look at {place}"},
+            f"Plan {('one', 'two', 'three')[place % 3]} kept",
+        ),
     ],
 )
 def test_a_step_that_brings_nothing_hides_no_circle(between):
@@ -204,6 +252,10 @@ def test_a_small_result_belongs_to_its_call():
         lambda place: [("get_schema", {"table": f"t{place}", "limit": place}, text(f"kind {place % 4}"))],
         lambda place: [("bash", {"command": f"kubectl get deploy shop-{place} -o yaml"}, text(f"{place % 3}"))],
         lambda place: [PLAN, ("list_indexes", {"db": f"shard{place}"}, text("indexes"))],
+        lambda place: [("bash", {"command": f"rg -n -m {place} x"}, f"{text('same')}\nfound {place}")],
+        lambda place: [("crm_query", {"filter": f"age > {place}"}, f"{text('same')}\ncount {place * 7919 % 1009}")],
+        lambda place: [("list_jobs", {}, text("jobs", place))],
+        lambda place: [("bash", {"command": f"psql -c 'VACUUM t{place}'"}, text("left"))],
         lambda place: [PLAN, ("find_user_settings", {"user": place}, text("settings"))],
         lambda place: [PLAN, ("bash", {"command": f"grep -rh timeout services/s{place}/"}, text("timeouts"))],
         lambda place: [PLAN, ("bash", {"command": f"cd services/s{place} && rg -n -A 2 timeout ."}, text("timeouts"))],
@@ -249,10 +301,10 @@ def test_the_same_lines_in_another_order_are_news_unless_they_were_searched(call
     assert first_notice(("bash", {"command": "rg -n row src"}, shown) for shown in turned) is not None
 
 
-def test_a_text_that_still_stands_in_the_window_is_sought_by_no_other_call():
+def test_a_text_that_has_not_left_the_window_is_sought_by_no_call():
     asked = [("search", {"query": f"query {place}"}, text("hits")) for place in range(30)]
-    assert first_notice(asked, stay=2) is None
-    assert first_notice(asked, stay=0) is not None
+    assert first_notice(asked, stay=30) is None
+    assert first_notice(asked, stay=2) is not None  # the first copy has left
 
 
 def pieces(lines_each, most=900, name="a"):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections import OrderedDict
-from typing import Any, Final
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from typing import Final
 
-from gc_core.relevance.parts import digest
+from gc_core.relevance.parts import digest, keep_newest
 from gc_core.relevance.rounds import MadeCall
 
 MOST_WORDS: Final = 10_000
@@ -29,6 +30,8 @@ _NEW: Final = b"new"
 
 _FEW = 3
 
+Things = tuple[bytes, ...]
+
 
 class Namings:
     """
@@ -42,58 +45,67 @@ class Namings:
     def __init__(self) -> None:
         self._only: OrderedDict[bytes, bytes] = OrderedDict()  # by word, or by tool: the only text it went with
         self._forms: OrderedDict[bytes, None] = OrderedDict()
-        self._calls: OrderedDict[bytes, tuple[tuple[bytes, ...], ...]] = OrderedDict()
+        self._calls: OrderedDict[bytes, tuple[Things, ...]] = OrderedDict()
 
-    def names_other(self, made: MadeCall, key: bytes) -> bool:
-        """Return whether a call names another thing than the calls before for which the same text came; remember it."""
-        new = frozenset(made.things).difference(self._only)
+    def names_other(self, made: MadeCall, key: bytes, contained: Iterable[str]) -> bool:
+        """
+        Return whether a call names another thing than the calls before for which the text of this key came. Those of
+        its words that are ``contained`` in that text name its thing.
+        """
+        said = frozenset(digest("thing", word) for word in contained)
+        things = _things_of(made)
+        new = frozenset(things).difference(self._only, said)
         if made.reads:
-            is_other = bool(new) and (self._has_form(made, new) or not self._names(made, key))
-        else:
-            is_other = self._is_like_one(made, key) or not self._names(made, key)
-        self._remember(made, key)
-        return is_other
+            return bool(new) and (self._has_form(made.name, things, new) or not self._names(made.name, things, key))
+        return self._is_like_one(things, key, said) or not self._names(made.name, things, key)
+
+    def remember(self, made: MadeCall, key: bytes) -> None:
+        """Remember the call for which the text of this key came."""
+        things = _things_of(made)
+        for word in (*things, digest("tool", made.name)):
+            self._only[word] = key if self._only.get(word, key) == key else _SEVERAL
+            keep_newest(self._only, word, MOST_WORDS)
+        if made.reads or len(things) > MOST_COMPARED:
+            return
+        self._calls[key] = (*self._calls.get(key, ()), things)[-MOST_CALLS:]
+        keep_newest(self._calls, key, MOST_TEXTS)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _names(self, made: MadeCall, key: bytes) -> bool:
+    def _names(self, name: str, things: Things, key: bytes) -> bool:
         """Return whether a word went with this text only, and the tool with others too: else words tell nothing."""
-        if self._only.get(digest("tool", made.name), key) == key:
+        if self._only.get(digest("tool", name), key) == key:
             return False
-        return any(self._only.get(word) == key for word in made.things)
+        return any(self._only.get(word) == key for word in things)
 
-    def _has_form(self, made: MadeCall, new: frozenset[bytes]) -> bool:
+    def _has_form(self, name: str, things: Things, new: frozenset[bytes]) -> bool:
         """Return whether a call was made before with other new words in the same places, and remember it."""
-        pairs = itertools.pairwise((b"", *made.things))
+        pairs = itertools.pairwise((b"", *things))
         places = [word for before, word in pairs if not (word in new and before in new)]  # several may name one thing
-        form = digest(made.name, *(_NEW if word in new else word for word in places))
+        form = digest(name, *(_NEW if word in new else word for word in places))
         is_known = form in self._forms
         self._forms[form] = None
-        _keep(self._forms, form, MOST_WORDS)
+        keep_newest(self._forms, form, MOST_WORDS)
         return is_known
 
-    def _is_like_one(self, made: MadeCall, key: bytes) -> bool:
+    def _is_like_one(self, things: Things, key: bytes, said: frozenset[bytes]) -> bool:
         """Return whether an earlier call for the text has other words in few of the same places, or may have."""
-        if len(made.things) > MOST_COMPARED:
+        if len(things) > MOST_COMPARED:
             return True
-        return any(_differs_in_few(made.things, words) for words in self._calls.get(key, ()))
+        return any(
+            _differs_in_few(things, before) and not self._is_said_otherwise(things, before, key, said)
+            for before in self._calls.get(key, ())
+        )
 
-    def _remember(self, made: MadeCall, key: bytes) -> None:
-        for word in (*made.things, digest("tool", made.name)):
-            self._only[word] = key if self._only.get(word, key) == key else _SEVERAL
-            _keep(self._only, word, MOST_WORDS)
-        if made.reads or len(made.things) > MOST_COMPARED:
-            return
-        self._calls[key] = (*self._calls.get(key, ()), made.things)[-MOST_CALLS:]
-        _keep(self._calls, key, MOST_TEXTS)
+    def _is_said_otherwise(self, one: Things, other: Things, key: bytes, said: frozenset[bytes]) -> bool:
+        """Return whether all that one call says and the other does not went with this text only, or stands in it."""
+        return all(word in said or self._only.get(word) == key for word in (Counter(one) - Counter(other)))
 
 
-def _keep(known: OrderedDict[bytes, Any], newest: bytes, most: int) -> None:
-    known.move_to_end(newest)
-    if len(known) > most:
-        known.popitem(last=False)
+def _things_of(made: MadeCall) -> Things:
+    return tuple(digest("thing", word) for word in made.words)
 
 
-def _differs_in_few(one: tuple[bytes, ...], other: tuple[bytes, ...]) -> bool:
+def _differs_in_few(one: Things, other: Things) -> bool:
     differing = sum(map(bytes.__ne__, one, other))
     return len(one) == len(other) and 0 < differing <= max(_FEW, len(one) // 2)

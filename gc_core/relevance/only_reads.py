@@ -41,6 +41,10 @@ _LOOKS = regex(
     r"|cd|column|jq|sort(?!.* (?:-o|--output))|uniq|cut|tr)"
     r"\b[^>`$]{0,2000}"
 )
+_CLIENT = regex(
+    r"\s{0,9}(?:psql|mysql|mariadb|sqlite3|duckdb)\b[^\"'|;&>`$\n]{0,200}(?:\"([^\"`$]{1,2000})\"|'([^'`$]{1,2000})')"
+    r"\s{0,9}(?:\|\s{0,9}(?:head|tail|column|cat)\b[^\"'|;&>`$\n]{0,99})?"
+)
 _PIECES = regex(r"\|\|?|&&|;|\n")
 _MOST = 2_000  # characters of a command or statement
 
@@ -55,10 +59,16 @@ def only_reads(call: ToolCall, arguments: str) -> bool:
     if call.kind is CallKind.READ:
         return True
     words = words_of(call.name)
-    statements = list(_arguments(arguments, STATEMENTS.__contains__))
-    if statements and words.isdisjoint(_ACT - _RUNS) and all(map(_is_reading_statement, statements)):
+    if selects(call, arguments):
         return True
     return words.isdisjoint(_ACT) and (call.kind is CallKind.SEARCH or not words.isdisjoint(_READ))
+
+
+def selects(call: ToolCall, arguments: str) -> bool:
+    """Return whether a call runs an SQL statement that surely changes nothing."""
+    statements = list(_arguments(arguments, STATEMENTS.__contains__))
+    is_query = bool(statements) and words_of(call.name).isdisjoint(_ACT - _RUNS)
+    return is_query and all(map(_is_reading_statement, statements))
 
 
 def file_read(call: ToolCall, arguments: str) -> str:
@@ -93,5 +103,7 @@ def _is_reading_statement(statement: str) -> bool:
 def _is_reading_command(command: str) -> bool:
     if read_command(command).effect in {Effect.SEARCHES, Effect.READS}:
         return True
+    if client := _CLIENT.fullmatch(command):
+        return _is_reading_statement(client[1] or client[2])
     pieces = [piece for piece in _PIECES.split(command) if piece.strip()]
     return bool(pieces) and all(_LOOKS.fullmatch(piece) for piece in pieces)

@@ -36,6 +36,7 @@ MOST_LINES_IN_ALL: Final = 20_000
 """Lines that are remembered, those of the files read latest; some 150 bytes each."""
 
 _NUMBERED = regex(r"^[ \t]{0,9}L?(\d{1,7})(?:\t|→|[|:]| {1,3}\|)", re.MULTILINE)
+_AGE = regex(r"(?<=[ \t]{2})(?:\d{1,6}[dhms]){1,4}(?=[ \t]{2}| ?$)", re.MULTILINE)
 _HEAD_LINES = 3
 
 
@@ -83,7 +84,7 @@ def text_key(text: str, *, in_any_order: bool) -> bytes:
     Return the digest of a text that was read, without numbers of lines and the moment at which it was made. A search
     returns the same lines ``in_any_order``; elsewhere a new order is news.
     """
-    lines = without_moments(_unnumbered(text)).strip().split("\n")
+    lines = _AGE.sub("", without_moments(_unnumbered(text))).strip().split("\n")
     return digest("text", *(sorted(lines) if in_any_order else lines))
 
 
@@ -118,9 +119,7 @@ class Parts:
         if self._targets.get(key, target).is_other_file(target):
             key = digest(key, target.file)
         self._targets[key] = target
-        self._targets.move_to_end(key)
-        if len(self._targets) > MOST_PARTS:
-            self._targets.popitem(last=False)
+        keep_newest(self._targets, key, MOST_PARTS)
         lines = _lines_of(text)
         known = tuple(self._known(target, lines))
         self._remember(key, target, lines)
@@ -134,17 +133,22 @@ class Parts:
 
     def _remember(self, key: bytes, target: Target, lines: Iterable[int]) -> None:
         its = self._lines.setdefault(target, OrderedDict())
-        self._lines.move_to_end(target)
         for line in lines:
             its[line] = key
             its.move_to_end(line)
-        if len(self._lines) > MOST_PARTS:
-            self._lines.popitem(last=False)
+        keep_newest(self._lines, target, MOST_PARTS)
         for _ in range(sum(map(len, self._lines.values())) - MOST_LINES_IN_ALL):
             oldest = next(iter(self._lines.values()))
             oldest.popitem(last=False)
             if not oldest:
                 self._lines.popitem(last=False)
+
+
+def keep_newest(known: OrderedDict[Any, Any], newest: object, most: int) -> None:
+    """Make a key the newest of those that are known, and forget the oldest if there are too many."""
+    known.move_to_end(newest)
+    if len(known) > most:
+        known.popitem(last=False)
 
 
 def digest(*pieces: str | bytes) -> bytes:

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from gc_core.relevance.call_results import failure_in
-from gc_core.relevance.only_reads import STATEMENTS, only_reads
+from gc_core.relevance.only_reads import STATEMENTS, only_reads, selects
 from gc_core.relevance.parts import Target, digest
 from gc_core.relevance.polls import SMALL, asks_for_state, tells_state, waits
 from gc_core.relevance.shell import places_searched
@@ -52,6 +52,7 @@ _AMOUNTS = frozenset(
 _WORD = regex(r"[\w.-]+")
 _PROGRAM = regex(r"(?:^|[|;&\n])[ \t]{0,9}[\w.-]{1,99}")
 _SCHEMES = frozenset({"http", "https"})
+_COUNTED = regex(r"(?<=[?&])(?:utm_\w{1,20}|gclid|fbclid|msclkid|mc_[ce]id)=[^&]{0,200}&?")
 _TICK = regex(r"\[[xX✓✔]\]|[✓✔✅☑]")
 _SPOKEN = regex(r"[^\W\d_]+|\d+")
 _NOT_THERE = regex(
@@ -81,8 +82,8 @@ class MadeCall:
         reads: It surely changes nothing.
         searches: It reads, and searches for something.
         target: What it reads, or reads a part of.
-        things: Digests of the words by which it may name what it asks for, in order; of a search where it looks, for
-            what it matches is a way to ask.
+        words: The words by which it may name what it asks for, in order; of a search where it looks, for what it
+            matches is a way to ask.
 
     """
 
@@ -97,13 +98,13 @@ class MadeCall:
     reads: bool
     searches: bool
     target: Target
-    things: tuple[bytes, ...]
+    words: tuple[str, ...]
 
     @classmethod
     def of(cls, item: Item) -> MadeCall:
         """Return the call of an item."""
         call, shown = ToolCall.of(item), f"{item.name}({item.text})"
-        asks, read = asks_for_state(item.name, item.text), _read(item.text)
+        asks, read = asks_for_state(item.name, item.text) and not selects(call, item.text), _read(item.text)
         reads = not asks and only_reads(call, item.text)
         return cls(
             name=item.name,
@@ -117,7 +118,7 @@ class MadeCall:
             reads=reads,
             searches=reads and call.kind is CallKind.SEARCH,
             target=Target.of(call, item.text, read) if reads else Target(),
-            things=tuple(digest("thing", word) for word in _things(call, item.text, reads=reads)),
+            words=tuple(_words(call, item.text, reads=reads)),
         )
 
     def is_cheap(self, result: Item) -> bool:
@@ -187,7 +188,7 @@ def _plain(read: Any) -> Any:
     return read
 
 
-def _things(call: ToolCall, arguments: str, *, reads: bool) -> Iterator[str]:
+def _words(call: ToolCall, arguments: str, *, reads: bool) -> Iterator[str]:
     """Yield words that may name a thing: of a call that reads no range, option or program, of another no option."""
     read = _read(arguments)
     if call.changes or (reads and not isinstance(read, dict)):
@@ -222,11 +223,17 @@ def _naming_texts(read: dict[str, Any], *, reads: bool) -> Iterator[str]:
     qualified name of SQL each part is one.
     """
     address = read.get("url") if reads else None
-    meant = {"url": address.partition("#")[0]} if isinstance(address, str) else _plain(read)
+    meant = {"url": _page_of(address)} if isinstance(address, str) else _plain(read)
     for key, value in meant.items():
-        if not (reads and key in PARTIAL | _DESCRIBES):
+        if not (reads and key in PARTIAL):
             text = value if isinstance(value, str) else json.dumps(value)
             yield text.replace(".", " ") if key in STATEMENTS else text
+
+
+def _page_of(address: str) -> str:
+    """Return an address without the place on its page, and without what only counts who comes."""
+    page = _COUNTED.sub("", address.partition("#")[0])
+    return page.replace("://www.", "://", 1)
 
 
 def _says_little(result: Item) -> bool:

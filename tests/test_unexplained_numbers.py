@@ -321,3 +321,30 @@ def test_fractions_of_one_are_judged(text, original, numbers):
 )
 def test_the_hour_of_a_full_hour_and_the_minutes_of_a_time_are_compared(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("Lines 400–499 were read.", "offset: 1\nlimit: 100\noffset: 400\nlimit: 100", ()),
+        ("Lines 400–499 were read.", '{"offset": 400, "limit": 100}', ()),
+        ("Lines 400–500 were read.", "limit: 100\noffset: 400", ()),
+        ("Lines 400–489 were read.", "offset: 400\nlimit: 100", ("489",)),
+        ("The table had 49 rows.", "rows 815-863 are deleted; 12 rows are left", ()),
+        ("The table had 47 rows.", "rows 815-863 are deleted; 12 rows are left", ("47",)),
+    ],
+)
+def test_a_range_is_told_by_its_start_and_length_and_a_length_by_its_range(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("25, 60 and 55 lines were read, 140 in all.", ()),
+        ("The fare was 140.", ("140",)),
+        ("10.5 GB were left of 55 and 44.5 GB.", ("10.5",)),
+    ],
+)
+def test_a_number_with_the_digits_of_another_may_be_what_the_summary_adds_up(text, numbers):
+    assert unknown_numbers(text, ["fare 410", "limit: 25", "limit: 60", "limit: 55", "15.0 GB", "44.5 GB"]) == numbers

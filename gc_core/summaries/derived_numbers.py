@@ -22,6 +22,7 @@ import attrs
 
 from gc_core.summaries.number_words import spelt_in
 from gc_core.summaries.quantities import Quantity, are_of, quantities, readings
+from gc_core.summaries.ranges import range_lengths
 from gc_core.summaries.results import (
     LEAST_RAW,
     MOST_ADDED,
@@ -76,9 +77,27 @@ _GLUED = regex(r"(?<![A-Za-z\d_])[A-Za-z](\d{2,3})(?!\w)")  # "p95"
 
 @attrs.frozen(slots=False)
 class DerivedNumbers:
-    """The numbers of a text, and what is worked out from them."""
+    """
+    The numbers of a text, and what is worked out from them.
 
-    text: str
+    Attributes:
+        originals: The text.
+        sentences: Those of a summary of it that are known, each on a line.
+
+    """
+
+    originals: str
+    sentences: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """What is known."""
+        return f"{self.originals}\n{self.sentences}"
+
+    @cached_property
+    def told(self) -> DerivedNumbers:
+        """The numbers of the summary alone."""
+        return DerivedNumbers(self.sentences)
 
     @cached_property
     def quantities(self) -> Sequence[Quantity]:
@@ -146,7 +165,13 @@ class DerivedNumbers:
     def round_to(self, said: Quantity) -> bool:
         """Return whether a number is one of these, rounded or in another unit."""
         halves = ((value - said.step / 2, value + said.step / 2) for value in said.values)
+        if any(value in self._lengths for value in said.values):
+            return True
         return self._single.hold(said) or any(holds(self._fractions, low, high) for low, high in halves)
+
+    def add_up_to(self, said: Quantity) -> bool:
+        """Return whether a whole number is exactly what two or three that stand near each other come to."""
+        return said.step == 1 and (self.come_near(said) or self._threes.hold(said, rounded=False))
 
     def tell_hour(self, minutes: int) -> bool:
         """Return whether an hour is so long after another, or before it, as something took."""
@@ -267,6 +292,10 @@ class DerivedNumbers:
     @cached_property
     def _fractions(self) -> Sequence[float]:
         return sorted(value for each in self.quantities if each.step < 1 for value in each.values)
+
+    @cached_property
+    def _lengths(self) -> AbstractSet[float]:
+        return set(range_lengths(self.text))
 
     @cached_property
     def _of_lines(self) -> Sequence[float]:

@@ -16,6 +16,7 @@ import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, quantities
+from gc_core.summaries.ranges import gives_range, range_starts
 from gc_core.summaries.times import WrittenDate, certain_dates, short_dates, without_dates
 from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, unspaced
 from gc_core.values.patterns import regex
@@ -56,6 +57,7 @@ class QuotedNumbers:
         names: Those that name something: nobody adds up or rounds a port.
         dates: Days, which are none of these.
         quantities: What they are of, if they are of something.
+        starts: From where a range goes to them.
 
     """
 
@@ -63,6 +65,7 @@ class QuotedNumbers:
     names: AbstractSet[str]
     dates: Sequence[WrittenDate]
     quantities: Mapping[str, Sequence[Quantity]]
+    starts: Mapping[str, int]
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -75,7 +78,8 @@ class QuotedNumbers:
         for each in quantities(text, carry=True):
             of[unspaced(each.written)].append(each)
         numbers = dict.fromkeys((*_numbers(text), *labelled, *_ports(text), *times))
-        return cls(all=tuple(numbers), names=frozenset({*labelled, *_ports(text)}), dates=dates, quantities=of)
+        names = frozenset({*labelled, *_ports(text)})
+        return cls(all=tuple(numbers), names=names, dates=dates, quantities=of, starts=range_starts(text))
 
     def __bool__(self) -> bool:
         """Return whether there is any."""
@@ -93,11 +97,14 @@ class QuotedNumbers:
     def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
         if clock := CLOCK.fullmatch(number):
             return numbers.tell_hour(60 * int(clock[1]) + int(clock[2]))
+        if number in self.starts and gives_range(numbers.text, self.starts[number], int(number)):
+            return True
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
             return False
         said = self.quantities.get(number) or [Quantity.bare(number)]
-        is_misspelt = numbers.are_few and known.misspell(number)
-        return any(map(numbers.round_to if is_misspelt else numbers.explain_long, said))
+        if numbers.are_few and known.misspell(number):
+            return any(numbers.round_to(each) or numbers.told.add_up_to(each) for each in said)
+        return any(map(numbers.explain_long, said))
 
 
 def is_written(number: str, text: str) -> bool:

@@ -58,7 +58,7 @@ def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
     for _ in range(_MOST_STEPS if numbers.are_few and len(unknown) <= _MOST_LEFT else 0):
         if names >= set(unknown):
             break
-        numbers = DerivedNumbers("\n".join((*originals, _without(text, unknown))))
+        numbers = DerivedNumbers("\n".join(originals), _without(text, unknown))
         left = {*names, *_unknown(text, originals, numbers)}
         unknown = tuple(each for each in unknown if each in left)
     return unknown

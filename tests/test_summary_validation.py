@@ -169,6 +169,7 @@ def test_what_none_of_the_originals_names_is_an_invention(text, named):
         ("12480 files were deleted. ", "12 480 files were deleted."),
         ("step 3 lr 6.0e-04. ", "The rate stayed at 0.0006."),
         ("class Cart: def total(self). ", "`Cart.total` was changed."),
+        ("DESCRIBE battle: [('id', b'int')]. ", "It was joined by `battle.id`."),
         ("psycopg2.connect(dsn). ", "The PostgreSQL connection failed."),
         ("Bornholm 1.900 EUR, ferry 410 EUR.\n", "It was about 2.300 EUR."),
         ("1,187 of 2,100 rows were read. ", "About 1,200 rows were read."),
@@ -186,6 +187,8 @@ def test_the_same_in_another_notation_is_no_invention(said, text):
     [
         ("dump: 83.4 GB, run 834 of 9. ", "It had 84,3 GB.", "84,3"),
         ("Reference 7741-55-203; 212 euros after 19 days. ", "The reference was 7741-55-230.", "7741-55-230"),
+        ("DESCRIBE battle: [('id', b'int')], sql. ", "It stood in battle.sql.", "battle.sql"),
+        ("DESCRIBE battle: [('id', b'int')]. ", "It was joined by `ship.id`.", "ship.id"),
         ("10 km in 54:20. ", "They were run in 52:40.", "52:40"),
         ("The oldest is of 1931, page 6. ", "The oldest was made in 1937.", "1937"),
         ("Only libs/adressen/** is watched. ", "`libs/etiketten/**` was added.", "libs/etiketten"),

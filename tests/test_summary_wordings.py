@@ -345,3 +345,49 @@ def test_more_rules_and_reports_are_taken(text):
 )
 def test_more_orders_and_lists_of_what_is_left_are_found(text):
     assert orders_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user lived in Texas, in the United States, and flew from Denver to Chicago.",
+        "It was Newark that the user wanted, not Los Angeles.",
+    ],
+)
+def test_a_code_stands_for_a_name(text):
+    original = 'He flew from the airport of his: "TX", USA, {"origin": "DEN", "to": "ORD"}, not (LAX) but (EWR).'
+    assert unknown_names(text, [original]) == ()
+
+
+def test_no_code_stands_for_a_name_of_other_letters():
+    text = "The user lived in Ohio, and flew from Dallas to Boston."
+    assert unknown_names(text, ['The user is from: "TX", USA, and flew from "DEN" to (ORD).']) == (
+        "Ohio",
+        "Dallas",
+        "Boston",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The user wanted Redis instead of it.", "All of them are disabled, and the cache is what they required is."),
+        ("The user wanted Stripe instead of it.", "The agent is to strip the lines of the text."),
+        ("The user wanted Datadog instead of it.", "The agent is to read the data of the text."),
+    ],
+)
+def test_letters_inside_of_words_and_across_them_are_no_name(text, original):
+    assert len(unknown_names(text, [original])) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The user wanted Redis instead of it.", "Take the useRedis of the module and the rest."),
+        ("The user wanted Dropbox instead of it.", "Take the drop box, and the rest of it."),
+        ("The user wanted Redis instead of it.", "Take the redis-py of the other one."),
+        ("The table of the MySQL server was read.", "DESCRIBE a: [('id', b'int', 'auto_increment')]"),
+    ],
+)
+def test_a_name_begins_a_word_or_is_a_word_in_two(text, original):
+    assert not [each for each in complaints([original, PADDING], text) if "none of the originals" in each]

@@ -391,3 +391,29 @@ def test_letters_inside_of_words_and_across_them_are_no_name(text, original):
 )
 def test_a_name_begins_a_word_or_is_a_word_in_two(text, original):
     assert not [each for each in complaints([original, PADDING], text) if "none of the originals" in each]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## User\n- Solve the challenge named Rock.\nPlease be quick.\n## Done\nIt was solved.",
+        "Two tasks were given. First: track the package. Second: call the customer.",
+        "A later request: review the change of the branch.",
+        "- search_flights: run twice, with one result. Four prompts were allowed: run tests, format code.",
+        "The routing section was read next, and nothing had changed.",
+    ],
+)
+def test_what_the_user_asked_for_and_what_a_tool_did_is_no_order(text):
+    assert not orders_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## User\nThe challenge.\n## Open\n- Solve the challenge again.",
+        "À faire avant 14 h : remplir la fiche.",
+        "It was read. Next, the routing section.",
+    ],
+)
+def test_in_other_sections_and_after_a_heading_it_is_left_to_do(text):
+    assert orders_in(text)

@@ -17,8 +17,8 @@ from gc_core.values.patterns import regex
 
 _FUTURE = regex(
     r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
-    r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
-    r"|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
+    r"|has to|(?<!\w )next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll"
+    r"|remember to|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
     r"|what(?: is|'s) (?:left|still) to (?:do|be done)|don't forget"
     r"|bitte|nächste schritte|vergessen sie|man sollte|m(?:uss|üssen) noch|prochaines étapes|étapes suivantes|n'oubliez"
     r"|veuillez|pensez à|(?<!qu')il (?:faut|faudra)|reste(?:nt)? à|próximos pasos|no olvide|recuerde"
@@ -37,13 +37,16 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_WISHES = regex(r"^#{1,6} ?User\b[^\n]*(?:\n(?!#)[^\n]*)*", re.MULTILINE)
+"""The section of what the user asked for."""
+
 # -- headings ----------------------------------------------------------------------------------------------------------
 
 _LEFT: Final = (
     r"pending|remaining|outstanding|left to do|still (?:to do|open)|(?:still )?to be done|what(?:'s| is) next"
     r"|next(?: up)?|follow-?ups?|open (?:points|items)"
     r"|ausstehend|(?:noch )?offen(?:e punkte)?|verbleibend|(?:noch )?zu (?:tun|erledigen)|als nächstes|nächster schritt"
-    r"|en attente|en suspens|(?:reste )?à faire|prochaine étape|restant"
+    r"|en attente|en suspens|(?:reste )?à faire(?: avant [^.:\n]{1,20}(?= :))?|prochaine étape|restant"
     r"|pendientes?|por hacer|siguientes? pasos?|próximo paso|pendentes?|por fazer|próximo passo|da fare|in sospeso"
     r"|осталось|предстоит|далее|do zrobienia|nog te doen|openstaand|volgende stap(?:pen)?"
     r"|(?:sıradaki|kalan) (?:adımlar|işler)|yapılacaklar|sonraki adım|passi successivi|a fazer"
@@ -65,8 +68,8 @@ _BOX = regex(r"^[ \t]{0,20}(?:[-*•]\s{1,4})?(\[ \])", re.MULTILINE)
 
 # -- orders ------------------------------------------------------------------------------------------------------------
 
-_BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?:;]\s{1,9})"
-"""The start of a sentence or of an entry in a list; a heading has its own form."""
+_BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?;]\s{1,9})"
+"""The start of a sentence or of an entry in a list; after a colon stands what somebody asked for or what a tool did."""
 
 _LEAD: Final = (
     r"(?:(?:now|then|next|first|finally|afterwards|later|also|and|on \w{3,6}day|(?:if|once|when|before|after|until)"
@@ -202,8 +205,8 @@ _JAPANESE = regex(
 
 
 def orders_in(prose: str) -> dict[str, None]:
-    """Return what gives orders, tells the future, or is left to do, once each."""
-    prose = prose.replace("’", "'")
+    """Return what gives orders, tells the future, or is left to do, once each, apart from what the user wished."""
+    prose = _WISHES.sub("", prose.replace("’", "'"))
     lower = prose.lower()
     found = [match[0] for match in _FUTURE.finditer(lower)]
     for pattern in (_HEADING, _NOTE, _BOX, _ORDER, _JAPANESE):

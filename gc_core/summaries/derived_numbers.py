@@ -21,7 +21,7 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.number_words import spelt_in
-from gc_core.summaries.quantities import Quantity, are_of, quantities, readings
+from gc_core.summaries.quantities import Quantity, are_of, is_form_of, quantities, readings
 from gc_core.summaries.ranges import range_lengths
 from gc_core.summaries.results import (
     LEAST_RAW,
@@ -39,7 +39,6 @@ from gc_core.summaries.results import (
     percentages,
 )
 from gc_core.summaries.times import DAY, WrittenDate, dates_in, days_apart, hours_in, is_near, spans_in
-from gc_core.summaries.units import TESTS
 from gc_core.values.patterns import regex
 
 _MOST: Final = 300
@@ -53,6 +52,9 @@ _RARE: Final = 5
 """The digits of a number that very many others do not come to by chance."""
 
 _MOST_SHARED: Final = 60
+_BEGINNING: Final = 3
+"""Words that differ only in their ending have so many letters in common."""
+
 _CALENDAR: Final = (2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 365.0)
 """How many there are of something in a day, a week or a year, and what one halves and quarters by."""
 
@@ -267,8 +269,7 @@ class DerivedNumbers:
         yield from (column for column in self._columns if not any(each.kind or each.words for each in column))
         if said.kind and len(self.quantities) <= 2 * MOST_ADDED:
             yield self.quantities
-        named = ([each for each in group if each.kind or each.words] for group in self._belonging)
-        yield from (group for group in named if any(_is_like(each, said) for each in group))
+        yield from ([each for each in group if _is_like(each, said)] for group in self._belonging)
 
     def _is_share(self, said: Quantity, shares: Sequence[float]) -> bool:
         if said.kind not in {"share", ""}:
@@ -372,18 +373,18 @@ class DerivedNumbers:
 
     @cached_property
     def _of_nouns(self) -> Sequence[Sequence[Quantity]]:
-        """What has the same noun: words are not the same if they begin otherwise, except those of tests."""
+        """What has the same noun; of tests, what was told in the same word, as they may have run many times."""
         beginning = defaultdict[str, list[Quantity]](list)
         for each in self.quantities:
-            for begin in set(map(_beginning, each.words)):
+            for begin in {word[:_BEGINNING] for word in each.words}:
                 beginning[begin].append(each)
         nouns = {each.words for each in self.quantities} - {()}
-        near = ((words, {id(each): each for word in words for each in beginning[_beginning(word)]}) for words in nouns)
-        return [[each for each in group.values() if each.is_of(words)] for words, group in near]
+        near = ((words, {id(each): each for word in words for each in beginning[word[:_BEGINNING]]}) for words in nouns)
+        return [[each for each in group.values() if _have_noun(each.words, words)] for words, group in near]
 
 
-def _beginning(word: str) -> str:
-    return TESTS[0] if word.startswith(TESTS) else word[:3]
+def _have_noun(words: Sequence[str], others: Sequence[str]) -> bool:
+    return any(itertools.starmap(is_form_of, itertools.product(words, others)))
 
 
 def _distinct(group: Sequence[Quantity]) -> Sequence[Quantity]:
@@ -392,7 +393,7 @@ def _distinct(group: Sequence[Quantity]) -> Sequence[Quantity]:
 
 
 def _is_like(each: Quantity, said: Quantity) -> bool:
-    return each.kind == said.kind if said.kind else each.is_of(said.words)
+    return each.kind == said.kind or is_price(each, said.kind) if said.kind else each.is_of(said.words)
 
 
 def _is_addend(each: Quantity, said: Quantity) -> bool:

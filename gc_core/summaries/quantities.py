@@ -137,13 +137,14 @@ def are_of(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 def is_same(one: str, other: str) -> bool:
     """Return whether two words differ only in their ending, or both tell how tests went."""
-    if one == other:
-        return True
-    if one.startswith(TESTS) and other.startswith(TESTS):
-        return True
+    return is_form_of(one, other) or (one.startswith(TESTS) and other.startswith(TESTS))
+
+
+def is_form_of(one: str, other: str) -> bool:
+    """Return whether two words differ only in their ending."""
     least = min(len(one), len(other))
     same = next((place for place in range(least) if one[place] != other[place]), least)
-    return least >= 3 and same >= max(3, least - 1) and max(len(one), len(other)) - same <= 3  # noqa: PLR2004
+    return one == other or (least >= 3 and same >= max(3, least - 1) and max(len(one), len(other)) - same <= 3)  # noqa: PLR2004
 
 
 def in_digits(text: str) -> str:

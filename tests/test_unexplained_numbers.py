@@ -348,3 +348,30 @@ def test_a_range_is_told_by_its_start_and_length_and_a_length_by_its_range(text,
 )
 def test_a_number_with_the_digits_of_another_may_be_what_the_summary_adds_up(text, numbers):
     assert unknown_numbers(text, ["fare 410", "limit: 25", "limit: 60", "limit: 55", "15.0 GB", "44.5 GB"]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("It cost $1,063 in all.", "price: 1.2, bags 1, seats $940", ("1,063",)),
+        ("It took 1.738 s.", "it took 1.735 s", ("1.738",)),
+        ("It took 1.738 s.", "it took 1738 ms", ()),
+        ("It took 1.738 s.", "it took 1.7381 s", ()),
+    ],
+)
+def test_three_digits_after_a_separator_are_thousandths_or_ones(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("28 eggs were needed.", "four times the recipe, 24 eggs\n6 eggs", ("28",)),
+        ("30 eggs were needed.", "four times the recipe, 24 eggs\n6 eggs", ()),
+        ("43 tests passed.", "1 failed, 41 passed\nfixed it\n42 passed", ("43",)),
+        ("42 tests ran.", "1 failed, 41 passed\nfixed it", ()),
+        ("54 tests passed.", "42 passed\nthe others: 12 passed", ()),
+    ],
+)
+def test_a_count_adds_up_counts_of_its_noun_and_tests_of_one_run_or_outcome(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

@@ -166,7 +166,7 @@ class DerivedNumbers:
 
     def round_to(self, said: Quantity) -> bool:
         """Return whether a number is one of these, rounded or in another unit."""
-        halves = ((value - said.step / 2, value + said.step / 2) for value in said.values)
+        halves = ((value - said.step_at(value) / 2, value + said.step_at(value) / 2) for value in said.values)
         if any(value in self._lengths for value in said.values):
             return True
         return self._single.hold(said) or any(holds(self._fractions, low, high) for low, high in halves)

@@ -89,7 +89,7 @@ class Quantity:
     Attributes:
         written: As it stands in the text.
         values: What it may mean: ``2.450`` has two.
-        step: The value of its last digit.
+        step: The value of its last digit where it means the first.
         words: The words after it that may say what is counted, as stems.
         kind: The dimension of its unit, or "".
         size: How large the unit is among those of its dimension.
@@ -124,6 +124,10 @@ class Quantity:
     def base(self) -> float:
         """What it measures in the smallest unit."""
         return self.values[0] * self.size
+
+    def step_at(self, value: float) -> float:
+        """Return the value of the last digit where it means this: of ``2.450``, one or a thousandth."""
+        return self.step if value == self.values[0] else self.step / 1000
 
     def is_of(self, words: tuple[str, ...]) -> bool:
         """Return whether it may count the same."""

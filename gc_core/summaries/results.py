@@ -176,13 +176,14 @@ def _raw_factors(said: Quantity) -> Sequence[float]:
 
 def around(value: float, said: Quantity) -> Sequence[tuple[float, float]]:
     """Return the range of originals that a number may stand for, and a wider one for tens, or for shares, fives."""
-    half = said.step / 2 if said.kind or said.step != 1 or value >= _LEAST_ROUNDED else min(_EXACT, value / 5000)
-    half *= 1.001 if said.step < 1 else 1
+    step = said.step_at(value)
+    half = step / 2 if said.kind or step != 1 or value >= _LEAST_ROUNDED else min(_EXACT, value / 5000)
+    half *= 1.001 if step < 1 else 1
     between = [(value - half, value + half)]
-    if said.step >= 1 and value >= 20 and value % 10 == 0:  # noqa: PLR2004 - below, rounding changes too much
+    if step >= 1 and value >= 20 and value % 10 == 0:  # noqa: PLR2004 - below, rounding changes too much
         zeros = len(f"{value:.0f}") - len(f"{value:.0f}".rstrip("0"))
         by = min(value / 10, 5 * 10 ** (zeros - 1)) * 1.001
         between.append((value - by, value + by))
-    elif said.step == 1 and said.kind == "share" and value % 5 == 0:
+    elif step == 1 and said.kind == "share" and value % 5 == 0:
         between.append((value - 2, value + 2))
     return between

@@ -375,3 +375,18 @@ def test_three_digits_after_a_separator_are_thousandths_or_ones(text, original, 
 )
 def test_a_count_adds_up_counts_of_its_noun_and_tests_of_one_run_or_outcome(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Two of them came to $225.45.", ()),
+        ("Three of them came to $356.11.", ()),
+        ("Two of them came to $225.54.", ("225.54",)),
+        ("Three of them came to $356.19.", ("356.19",)),
+        ("They came to some $340.", ()),
+    ],
+)
+def test_of_many_prices_two_and_three_are_added_to_the_cent(text, numbers):
+    prices = "\n".join(f'"price": {100 + 7.35 * place**1.3:.2f}' for place in range(20))
+    assert unknown_numbers(text, [prices, "A seat is $20."]) == numbers

@@ -255,7 +255,7 @@ class DerivedNumbers:
     def _are_many(self, said: Quantity) -> bool:
         """Return whether there are so many of a noun or dimension that some always add up."""
         same = (each for each in self.quantities if each.is_of(said.words) or _is_addend(each, said))
-        return len({each.values[0] for each in same}) > MOST_ADDED
+        return said.step >= 1 and len({each.values[0] for each in same}) > MOST_ADDED
 
     def _is_derived(self, said: Quantity) -> bool:
         if said.kind == "share":

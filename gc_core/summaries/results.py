@@ -15,6 +15,9 @@ from gc_core.summaries.quantities import Quantity
 MOST_ADDED: Final = 12
 """Among more numbers some always add up."""
 
+_MOST_PRICES: Final = 60
+"""The same for numbers with a fraction, as prices have it."""
+
 _EXACT: Final = 0.01
 _LEAST_ROUNDED: Final = 100
 """The least whole number that may be that of a fraction."""
@@ -102,10 +105,16 @@ def added(group: Sequence[float]) -> Iterator[float]:
     if len(group) < 2:  # noqa: PLR2004
         return
     yield (total := sum(group))
-    if len(group) <= MOST_ADDED:
+    if _are_few(group):
         yield from (total - each for each in group)
         for one, other in itertools.combinations(set(group), 2):
             yield from (one + other, abs(one - other))
+
+
+def _are_few(group: Sequence[float]) -> bool:
+    """Return whether sums of two or three of some numbers are seldom another number by chance."""
+    fractions = sum(1 for each in group if each % 1)
+    return len(group) <= (_MOST_PRICES if 2 * fractions > len(group) else MOST_ADDED)
 
 
 def mean(group: Sequence[float]) -> Iterator[float]:
@@ -116,7 +125,7 @@ def mean(group: Sequence[float]) -> Iterator[float]:
 def mean_and_threes(group: Sequence[float]) -> Iterator[float]:
     """Yield the mean and the sums of three, which count only if they are exact."""
     yield from mean(group)
-    if len(group) <= MOST_ADDED:
+    if _are_few(group):
         yield from map(sum, itertools.combinations(group, 3))
 
 

@@ -10,7 +10,6 @@ number has, the more of these are near it by chance, so that short ones must bel
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,6 @@ from gc_core.summaries.results import (
     Results,
     added,
     around,
-    come_to,
     holds,
     is_price,
     mean,
@@ -46,7 +44,6 @@ _MOST: Final = 300
 
 _MOST_QUANTITIES: Final = 600
 
-_MOST_COUNTED: Final = 31
 _LONG: Final = 1000
 _RARE: Final = 5
 """The digits of a number that very many others do not come to by chance."""
@@ -58,12 +55,11 @@ _BEGINNING: Final = 3
 _CALENDAR: Final = (2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 365.0)
 """How many there are of something in a day, a week or a year, and what one halves and quarters by."""
 
-_SIZES: Final = frozenset({"size", "data"})
-_OPERATIONS: Final = 5
-_DECADES: Final = 8
-"""Over so many powers of ten the results are spread."""
+_CONVERTED: Final = (*_CALENDAR, *(1 / by for by in _CALENDAR))
+_FACTORS: Final = {"time": _CONVERTED, "money": (1 / 2, 1 / 3, 1 / 4)}
+"""By what a long number is multiplied: a price for two persons, there and back."""
 
-_CHANCE: Final = 0.5
+_SIZES: Final = frozenset({"size", "data"})
 _YEAR: Final = 366
 _MONTH: Final = 28
 _MONTH_OFF: Final = 3
@@ -147,7 +143,7 @@ class DerivedNumbers:
         """Return whether a number of three digits or more is one of these, or worked out from any that stand near."""
         if not self.are_few:
             return _is_common(said) or any(
-                holds(self._of_lines, low, high) for value in said.values for low, high in around(value, said)
+                holds(self.sorted, low, high) for value in said.values for low, high in around(value, said)
             )
         if self.round_to(said) or self._lasted(said):
             return True
@@ -155,14 +151,9 @@ class DerivedNumbers:
             return True
         if self._threes.hold(said, rounded=False) or (max(said.values) < _LONG and self._are_many(said)):
             return True
-        exactly, *roughly = around(said.values[0], said)
-        steps = [
-            (exactly, self._totals),
-            (exactly, self._near.plain),
-            *((each, self._totals) for each in roughly),
-        ]
-        calendar = _CALENDAR if said.kind == "time" or self._tells_rate(said) else ()
-        return any(self._come_to(ones, calendar, *between) for between, ones in steps)
+        if said.step < 1 and any(holds(self._taxed, *around(value, said)[0]) for value in said.values):
+            return True
+        return self._are_times(said, _CONVERTED if said.is_rate else _FACTORS.get(said.kind, ()))
 
     def round_to(self, said: Quantity) -> bool:
         """Return whether a number is one of these, rounded or in another unit."""
@@ -199,41 +190,6 @@ class DerivedNumbers:
             )
         )
 
-    def _tells_rate(self, said: Quantity) -> bool:
-        """Return whether something is so much for each: a year's may be twelve times a month's."""
-        return said.is_rate or any(each.is_rate for each in self.quantities)
-
-    def _come_to(self, ones: Sequence[float], calendar: Sequence[float], low: float, high: float) -> bool:
-        """Return whether one of some numbers and any other come to a number, where that is no chance."""
-        others = self._totals
-        tried = _OPERATIONS * len(ones) * (len(others) + len(_CALENDAR))
-        if low <= 0 or tried * math.log10(high / low) > _DECADES * _CHANCE:
-            return False
-        multiples = (one * factor for one in others for factor in self._factors)
-        times = (result for one in ones for by in calendar for result in (one * by, one / by))
-        return come_to(ones, others, low, high) or any(low < each < high for each in (*multiples, *times))
-
-    @cached_property
-    def _totals(self) -> Sequence[float]:
-        """Every number, and what each group adds up to or two of one differ by."""
-        groups = [[each.values[0] for each in group] for group in self._groups]
-        differences = (abs(group[0] - group[1]) for group in groups if len(group) == 2)  # noqa: PLR2004
-        numbers = {value for each in self.quantities for value in each.values} | self._whole
-        return sorted({*numbers, *map(sum, groups), *differences})
-
-    @cached_property
-    def _factors(self) -> AbstractSet[float]:
-        """By what a number is multiplied: percentages, and two counts."""
-        shares = {each.values[0] / 100 for each in self.quantities if each.kind == "share"}
-        counts = [value for value in self.written if 1 < value <= _MOST_COUNTED and value.is_integer()]
-        pairs = itertools.combinations_with_replacement(sorted(counts)[:MOST_ADDED], 2)
-        return (
-            {one * other for one, other in pairs}
-            | shares
-            | {1 + share for share in shares}
-            | {1 - share for share in shares}
-        )
-
     def _lies_within(self, said: Quantity) -> bool:
         given = [each.values[0] for each in self.quantities if each.is_of(said.words) or are_of(each.keys, said.keys)]
         return bool(given) and min(given) <= said.values[0] <= max(given)
@@ -260,9 +216,12 @@ class DerivedNumbers:
     def _is_derived(self, said: Quantity) -> bool:
         if said.kind == "share":
             return self._is_share(said, self._shares if said.step == 1 else self._all_shares)
-        return Results.of(self._groups_of(said), iter, added).hold_like(said) or any(
-            self._single.hold_like(attrs.evolve(said, size=said.size / by)) for by in _CALENDAR if said.kind in _SIZES
-        )
+        parts = [1 / by for by in _CALENDAR] if said.kind in _SIZES else ()
+        return Results.of(self._groups_of(said), iter, added).hold_like(said) or self._are_times(said, parts)
+
+    def _are_times(self, said: Quantity, factors: Sequence[float]) -> bool:
+        """Return whether one of these is a quantity times one of some factors."""
+        return any(self._single.hold_like(attrs.evolve(said, size=said.size * factor)) for factor in factors)
 
     def _groups_of(self, said: Quantity) -> Iterator[Sequence[Quantity]]:
         """Yield what belongs to a short quantity: what is told of the same, and columns of bare numbers."""
@@ -291,22 +250,19 @@ class DerivedNumbers:
         return Results(self.sorted, sorted(raw), {kind: sorted(values) for kind, values in sized.items()})
 
     @cached_property
+    def _taxed(self) -> Sequence[float]:
+        """Every number with a percentage of it, and without."""
+        shares = {each.values[0] / 100 for each in self.quantities if each.kind == "share"}
+        factors = (factor for share in shares for factor in (share, 1 + share, 1 - share))
+        return sorted(one * factor for one, factor in itertools.product(self.sorted, [*factors][:MOST_ADDED]))
+
+    @cached_property
     def _fractions(self) -> Sequence[float]:
         return sorted(value for each in self.quantities if each.step < 1 for value in each.values)
 
     @cached_property
     def _lengths(self) -> AbstractSet[float]:
         return set(range_lengths(self.text))
-
-    @cached_property
-    def _of_lines(self) -> Sequence[float]:
-        """The numbers as they are written, and sums of two of a line."""
-        found = set(self.written)
-        for line in self.text.split("\n"):
-            digits = _WRITTEN.findall(line)
-            if 1 < len(digits) <= MOST_ADDED:
-                found.update(map(sum, itertools.combinations((next(readings(each)) for each in digits), 2)))
-        return sorted(found)
 
     @cached_property
     def _near(self) -> Results:

@@ -71,7 +71,7 @@ class Results:
                 same = [each for each in group if each.kind == kind or is_price(each, kind)]
                 plain.update(added([each.values[0] for each in same]))
                 if kind:
-                    sized[kind].update((*added([each.base for each in same]), *_multiples(group, kind)))
+                    sized[kind].update(added([each.base for each in same]))
                 else:
                     raw.update(added([each.values[0] for each in same]))
         raw = {value for value in raw if value >= LEAST_RAW}
@@ -145,12 +145,6 @@ def percentages(group: Sequence[float]) -> Iterator[float]:
             yield from (100 * part / whole, abs(100 * (part - whole) / whole))
 
 
-def _multiples(line: Sequence[Quantity], kind: str) -> Iterator[float]:
-    """Yield what a quantity of a dimension is so many times, and shared among so many."""
-    for each, other in itertools.product(measures(line, kind), measures(line, "")) if kind else ():
-        yield from (each * other, each / max(other, 1))
-
-
 def is_price(each: Quantity, unit: str) -> bool:
     """Return whether a number may be a price: these often have only a key."""
     return unit == "money" and not each.kind
@@ -166,17 +160,6 @@ def holds(numbers: Sequence[float], low: float, high: float) -> bool:
     """Return whether one of the numbers, which are sorted, lies between these two."""
     place = bisect.bisect_right(numbers, low)
     return place < len(numbers) and numbers[place] < high
-
-
-def come_to(ones: Sequence[float], others: Sequence[float], low: float, high: float) -> bool:
-    """Return whether a sum, difference, product or quotient of two numbers lies between these two."""
-    return any(
-        holds(others, low - one, high - one)
-        or holds(others, one - high, one - low)
-        or holds(others, one + low, one + high)
-        or (one > 0 and (holds(others, low / one, high / one) or holds(others, low * one, high * one)))
-        for one in ones
-    )
 
 
 def _raw_factors(said: Quantity) -> Sequence[float]:

@@ -91,12 +91,12 @@ class QuotedNumbers:
             return []
         known = WrittenNumbers(numbers.text)
         found = [number for number in self.all if not (known.tell(number) or self._follows(number, numbers, known))]
-        dates = [date for date in self.dates if known.has_dates or not date.is_named]
-        return found + [each.written for each in dates if not (known.tell_date(each) or numbers.tell_date(each))]
+        dates = [date for date in self.dates if numbers.are_few and (known.has_dates or not date.is_named)]
+        return found + [each.written for each in dates if not (known.tell_date(each) or numbers.times.tell_date(each))]
 
     def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
         if clock := CLOCK.fullmatch(number):
-            return numbers.tell_hour(60 * int(clock[1]) + int(clock[2]))
+            return numbers.are_few and numbers.times.tell_hour(60 * int(clock[1]) + int(clock[2]))
         if number in self.starts and gives_range(numbers.text, self.starts[number], int(number)):
             return True
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:

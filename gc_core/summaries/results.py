@@ -22,7 +22,7 @@ _EXACT: Final = 0.01
 _LEAST_ROUNDED: Final = 100
 """The least whole number that may be that of a fraction."""
 
-LEAST_RAW: Final = 60
+_LEAST_RAW: Final = 60
 """The least number without a unit that somebody converts: seconds, bytes."""
 
 _RAW: Final = {
@@ -56,6 +56,18 @@ class Results:
     sized: Mapping[str, Sequence[float]]
 
     @classmethod
+    def single(cls, quantities: Sequence[Quantity], plain: Sequence[float]) -> Results:
+        """Return each number by itself."""
+        sized = defaultdict[str, set[float]](set)
+        for each in quantities:
+            if each.kind:
+                sized[each.kind].update(value * each.size for value in each.values)
+                if each.whole:
+                    sized[each.kind].add(each.whole)
+        raw = {value for each in quantities if not each.kind for value in each.values if value >= _LEAST_RAW}
+        return cls(plain, sorted(raw), {kind: sorted(values) for kind, values in sized.items()})
+
+    @classmethod
     def of(
         cls,
         groups: Iterable[Sequence[Quantity]],
@@ -74,7 +86,7 @@ class Results:
                     sized[kind].update(added([each.base for each in same]))
                 else:
                     raw.update(added([each.values[0] for each in same]))
-        raw = {value for value in raw if value >= LEAST_RAW}
+        raw = {value for value in raw if value >= _LEAST_RAW}
         return cls(sorted(plain), sorted(raw), {kind: sorted(values) for kind, values in sized.items()})
 
     def hold(self, said: Quantity, *, rounded: bool = True) -> bool:

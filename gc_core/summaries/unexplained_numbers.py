@@ -17,7 +17,9 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
-from gc_core.summaries.quantities import Quantity, are_of, in_digits, quantities
+from gc_core.summaries.nouns import are_of
+from gc_core.summaries.numerals import in_digits
+from gc_core.summaries.quantities import Quantity, quantities
 from gc_core.summaries.quoted_numbers import QuotedNumbers
 from gc_core.summaries.times import certain_dates, is_month, without_dates
 from gc_core.values.patterns import regex

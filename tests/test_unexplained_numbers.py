@@ -394,3 +394,17 @@ def test_a_count_adds_up_counts_of_its_noun_and_tests_of_one_run_or_outcome(text
 def test_of_many_prices_two_and_three_are_added_to_the_cent(text, numbers):
     prices = "\n".join(f'"price": {100 + 7.35 * place**1.3:.2f}' for place in range(20))
     assert unknown_numbers(text, [prices, "A seat is $20."]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("The table had more than 19 million rows.", ("19",)),
+        ("The table had 17 million rows.", ()),
+        ("The table had more than 16 million rows.", ()),
+        ("The table had 16.9 million rows.", ()),
+        ("The table had 9.6 million rows.", ("9.6",)),
+    ],
+)
+def test_thousands_and_millions_of_few_digits_are_compared_with_long_numbers(text, numbers):
+    assert unknown_numbers(text, ["In 9.6 s the table with its 19 columns got 16,894,112 rows."]) == numbers

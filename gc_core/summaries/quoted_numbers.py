@@ -58,6 +58,7 @@ class QuotedNumbers:
         dates: Days, which are none of these.
         quantities: What they are of, if they are of something.
         starts: From where a range goes to them.
+        scaled: Those of one or two digits that a word makes thousands or millions of.
 
     """
 
@@ -66,6 +67,7 @@ class QuotedNumbers:
     dates: Sequence[WrittenDate]
     quantities: Mapping[str, Sequence[Quantity]]
     starts: Mapping[str, int]
+    scaled: AbstractSet[str]
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -77,9 +79,12 @@ class QuotedNumbers:
         of = defaultdict[str, list[Quantity]](list)
         for each in quantities(text, carry=True):
             of[unspaced(each.written)].append(each)
-        numbers = dict.fromkeys((*_numbers(text), *labelled, *_ports(text), *times))
+        scaled = frozenset(number for number, said in of.items() if all(map(_is_scaled, said)))
+        numbers = dict.fromkeys((*_numbers(text), *scaled, *labelled, *_ports(text), *times))
         names = frozenset({*labelled, *_ports(text)})
-        return cls(all=tuple(numbers), names=names, dates=dates, quantities=of, starts=range_starts(text))
+        return cls(
+            all=tuple(numbers), names=names, dates=dates, quantities=of, starts=range_starts(text), scaled=scaled
+        )
 
     def __bool__(self) -> bool:
         """Return whether there is any."""
@@ -90,7 +95,8 @@ class QuotedNumbers:
         if not self:
             return []
         known = WrittenNumbers(numbers.text)
-        found = [number for number in self.all if not (known.tell(number) or self._follows(number, numbers, known))]
+        unsaid = [number for number in self.all if number in self.scaled or not known.tell(number)]
+        found = [number for number in unsaid if not self._follows(number, numbers, known)]
         dates = [date for date in self.dates if numbers.are_few and (known.has_dates or not date.is_named)]
         return found + [each.written for each in dates if not (known.tell_date(each) or numbers.times.tell_date(each))]
 
@@ -104,7 +110,13 @@ class QuotedNumbers:
         said = self.quantities.get(number) or [Quantity.bare(number)]
         if numbers.are_few and known.misspell(number):
             return any(numbers.round_to(each) or numbers.told.add_up_to(each) for each in said)
-        return any(map(numbers.explain_long, said))
+        cut = (attrs.evolve(each, values=(each.values[0] + each.step / 2,)) for each in said if number in self.scaled)
+        return any(map(numbers.explain_long, said)) or any(map(numbers.round_to, cut))
+
+
+def _is_scaled(said: Quantity) -> bool:
+    """Return whether a number has fewer digits than it says."""
+    return said.values[0] >= 10**_LEAST_DIGITS and sum(map(str.isdigit, said.written)) in range(1, _LEAST_DIGITS)
 
 
 def is_written(number: str, text: str) -> bool:

@@ -408,3 +408,17 @@ def test_of_many_prices_two_and_three_are_added_to_the_cent(text, numbers):
 )
 def test_thousands_and_millions_of_few_digits_are_compared_with_long_numbers(text, numbers):
     assert unknown_numbers(text, ["In 9.6 s the table with its 19 columns got 16,894,112 rows."]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("It was -5 degrees.", "it was 5 degrees, then 8", ("-5 degrees",)),
+        ("Es waren −5 °C.", "5 °C am Morgen", ("−5 °",)),
+        ("It was -5 degrees.", "it was 5 degrees, then -5 °C", ()),
+        ("It was minus 5 degrees.", "it was 5 below zero", ()),
+        ("It was 3-5 degrees.", "it was 3 degrees, then 5 degrees", ()),
+    ],
+)
+def test_a_temperature_has_its_sign(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers

@@ -1,6 +1,7 @@
 """
 What the validator says of summaries that somebody wrote who had not seen it, with floors. It has been fitted to the
-recorded ones, to every first row of the one set, and since to the second set and to half of the stretches of the third.
+recorded ones, to every first row of the one set, and since to the second set, to half of the stretches of the third,
+and to 49 honest summaries of recorded sessions.
 """
 
 import hashlib
@@ -41,7 +42,7 @@ def refused(verdict, words, rows=ROWS[1::2]):
 
 
 def test_inventions_are_refused_and_honest_summaries_are_not():
-    assert refused("invention", "none of the originals") >= 84
+    assert refused("invention", "none of the originals") >= 92
     assert refused("good", "none of the originals") <= 1
 
 
@@ -50,7 +51,7 @@ def test_what_is_left_to_do_is_refused():
     assert refused("good", "past tense") <= 2
 
 
-SORTS = {"short number": (40, 31), "name": (25, 20), "path": (20, 19), "long number": (20, 18)}
+SORTS = {"short number": (40, 34), "name": (25, 20), "path": (20, 20), "long number": (20, 20)}
 """How many of the second set's inventions are of a sort, and how many of them are found at least."""
 
 

@@ -33,13 +33,13 @@ def refused(kind, words=""):
 
 
 def test_honest_counts_and_names_are_taken():
-    """The three that are not: quotients and a product of original numbers."""
-    assert refused("honest") <= (3, 70)
+    """The one that is not is a quotient of original numbers."""
+    assert refused("honest") <= (1, 70)
 
 
 def test_contradicted_numbers_and_unknown_names_are_refused():
     """None was before short numbers and names in ordinary letters were judged."""
-    assert refused("invented", "none of the originals") >= (44, 63)
+    assert refused("invented", "none of the originals") >= (48, 63)
 
 
 def test_duties_in_the_present_are_refused():
@@ -344,4 +344,76 @@ def test_more_rules_and_reports_are_taken(text):
     ],
 )
 def test_more_orders_and_lists_of_what_is_left_are_found(text):
+    assert orders_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user lived in Texas, in the United States, and flew from Denver to Chicago.",
+        "It was Newark that the user wanted, not Los Angeles.",
+    ],
+)
+def test_a_code_stands_for_a_name(text):
+    original = 'He flew from the airport of his: "TX", USA, {"origin": "DEN", "to": "ORD"}, not (LAX) but (EWR).'
+    assert unknown_names(text, [original]) == ()
+
+
+def test_no_code_stands_for_a_name_of_other_letters():
+    text = "The user lived in Ohio, and flew from Dallas to Boston."
+    assert unknown_names(text, ['The user is from: "TX", USA, and flew from "DEN" to (ORD).']) == (
+        "Ohio",
+        "Dallas",
+        "Boston",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The user wanted Redis instead of it.", "All of them are disabled, and the cache is what they required is."),
+        ("The user wanted Stripe instead of it.", "The agent is to strip the lines of the text."),
+        ("The user wanted Datadog instead of it.", "The agent is to read the data of the text."),
+    ],
+)
+def test_letters_inside_of_words_and_across_them_are_no_name(text, original):
+    assert len(unknown_names(text, [original])) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The user wanted Redis instead of it.", "Take the useRedis of the module and the rest."),
+        ("The user wanted Dropbox instead of it.", "Take the drop box, and the rest of it."),
+        ("The user wanted Redis instead of it.", "Take the redis-py of the other one."),
+        ("The table of the MySQL server was read.", "DESCRIBE a: [('id', b'int', 'auto_increment')]"),
+    ],
+)
+def test_a_name_begins_a_word_or_is_a_word_in_two(text, original):
+    assert not [each for each in complaints([original, PADDING], text) if "none of the originals" in each]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## User\n- Solve the challenge named Rock.\nPlease be quick.\n## Done\nIt was solved.",
+        "Two tasks were given. First: track the package. Second: call the customer.",
+        "A later request: review the change of the branch.",
+        "- search_flights: run twice, with one result. Four prompts were allowed: run tests, format code.",
+        "The routing section was read next, and nothing had changed.",
+    ],
+)
+def test_what_the_user_asked_for_and_what_a_tool_did_is_no_order(text):
+    assert not orders_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## User\nThe challenge.\n## Open\n- Solve the challenge again.",
+        "À faire avant 14 h : remplir la fiche.",
+        "It was read. Next, the routing section.",
+    ],
+)
+def test_in_other_sections_and_after_a_heading_it_is_left_to_do(text):
     assert orders_in(text)

@@ -55,7 +55,7 @@ def invented_names(text: str, whole: str) -> Iterator[str]:
     squeezed = _SQUEEZED.sub("", whole).lower()
     lower = whole.lower()
     for name in names:
-        if not (_occurs_whole(name, squeezed) and _is_one_path(name.lower(), squeezed, lower)):
+        if not (_occurs_whole(name, squeezed, lower) and _is_one_path(name.lower(), squeezed, lower)):
             yield name
 
 
@@ -73,9 +73,9 @@ def _names(text: str) -> Iterator[str]:
             yield name
 
 
-def _occurs_whole(name: str, squeezed: str) -> bool:
+def _occurs_whole(name: str, squeezed: str, lower: str) -> bool:
     """Return whether every part of a path, or the name as a whole or split at its dots, occurs."""
-    return all(_occurs(part, squeezed) for part in re.split(r"/+", name) if part)
+    return all(_occurs(part, squeezed) or _is_field(part.lower(), lower) for part in re.split(r"/+", name) if part)
 
 
 def _occurs(part: str, squeezed: str) -> bool:
@@ -88,6 +88,12 @@ def _occurs(part: str, squeezed: str) -> bool:
         return False
     pieces = [piece for piece in map(_squeeze, re.split(r"[.:@#+\-]+", part)) if len(piece) >= _LEAST_LETTERS]
     return len(pieces) > 1 and all(piece in squeezed for piece in pieces)
+
+
+def _is_field(part: str, lower: str) -> bool:
+    """Return whether a name is a thing with one of its fields, as of a table: fields stand in quotation marks."""
+    thing, dot, field = map(re.escape, part.rpartition("."))
+    return bool(dot) and all(re.search(one, lower) for one in (rf"(?<!\w){thing}(?!\w)", rf"[\"'`]{field}[\"'`]"))
 
 
 def _squeeze(text: str) -> str:

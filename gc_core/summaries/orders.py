@@ -12,13 +12,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gc_core.summaries.english_words import BEFORE_NOUNS, IRREGULAR_PASTS, words_in
 from gc_core.summaries.left_undone import left_undone
 from gc_core.values.patterns import regex
 
 _FUTURE = regex(
     r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
-    r"|has to|next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll|remember to"
-    r"|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
+    r"|has to|(?<!\w )next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll"
+    r"|remember to|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
     r"|what(?: is|'s) (?:left|still) to (?:do|be done)|don't forget"
     r"|bitte|nächste schritte|vergessen sie|man sollte|m(?:uss|üssen) noch|prochaines étapes|étapes suivantes|n'oubliez"
     r"|veuillez|pensez à|(?<!qu')il (?:faut|faudra)|reste(?:nt)? à|próximos pasos|no olvide|recuerde"
@@ -33,9 +34,8 @@ QUOTATION: Final = " ¤ "
 """Stands for what was quoted, so that a sentence about it keeps its subject."""
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+_WISHES = regex(r"^#{1,6} ?User\b[^\n]*(?:\n(?!#)[^\n]*)*", re.MULTILINE)
+"""The section of what the user asked for."""
 
 # -- headings ----------------------------------------------------------------------------------------------------------
 
@@ -43,7 +43,7 @@ _LEFT: Final = (
     r"pending|remaining|outstanding|left to do|still (?:to do|open)|(?:still )?to be done|what(?:'s| is) next"
     r"|next(?: up)?|follow-?ups?|open (?:points|items)"
     r"|ausstehend|(?:noch )?offen(?:e punkte)?|verbleibend|(?:noch )?zu (?:tun|erledigen)|als nächstes|nächster schritt"
-    r"|en attente|en suspens|(?:reste )?à faire|prochaine étape|restant"
+    r"|en attente|en suspens|(?:reste )?à faire(?: avant [^.:\n]{1,20}(?= :))?|prochaine étape|restant"
     r"|pendientes?|por hacer|siguientes? pasos?|próximo paso|pendentes?|por fazer|próximo passo|da fare|in sospeso"
     r"|осталось|предстоит|далее|do zrobienia|nog te doen|openstaand|volgende stap(?:pen)?"
     r"|(?:sıradaki|kalan) (?:adımlar|işler)|yapılacaklar|sonraki adım|passi successivi|a fazer"
@@ -65,8 +65,8 @@ _BOX = regex(r"^[ \t]{0,20}(?:[-*•]\s{1,4})?(\[ \])", re.MULTILINE)
 
 # -- orders ------------------------------------------------------------------------------------------------------------
 
-_BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?:;]\s{1,9})"
-"""The start of a sentence or of an entry in a list; a heading has its own form."""
+_BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?;]\s{1,9})"
+"""The start of a sentence or of an entry in a list; after a colon stands what somebody asked for or what a tool did."""
 
 _LEAD: Final = (
     r"(?:(?:now|then|next|first|finally|afterwards|later|also|and|on \w{3,6}day|(?:if|once|when|before|after|until)"
@@ -100,35 +100,6 @@ _LIKE_THEM: Final = frozenset(
 )
 """Verbs that end as other words do."""
 
-_BEFORE_NOUNS: Final = _words(
-    "about above across after afterward again against ago albeit all along alongside also although altogether "
-    "amid amidst among amongst and another any anyhow anyway are around aside astride atop because been before "
-    "beforehand behind being below beneath beside better between beyond both but can concerning could despite did "
-    "ditto does doubtless down due during each either else elsewhere even ever every except far few first for "
-    "forever from furthermore given granted had half halfway has have he hence here hereafter hitherto how "
-    "however indeed inside instead into it its just last later less lest like likewise many may maybe meantime "
-    "meanwhile midway might minus more moreover most much must near nearby neither never nevertheless next none "
-    "nonetheless nor not now off often once one only onto opposite otherwise our out outside over overall "
-    "overnight part past people per perhaps plus post quite rather regardless same second seldom shall she should "
-    "since some somehow soon still such than thanks that the then there thereafter thereby therefore thereupon "
-    "these they third this those though thrice through throughout till today together tomorrow tonight too toward "
-    "twice two under underneath unless unlike until upon versus very via was we well were what whatever when "
-    "whence whenever where whereas whereby wherein whereupon wherever whether which whichever while whilst who "
-    "whoever whom whose why will with within without worse would yes yesterday yet you your"
-)
-_IRREGULAR_PASTS: Final = _words(
-    "arose ate awoke bade beat became began beheld bent bet bid bit bled blew bore bought bound bred broadcast "
-    "broke brought built burnt burst came cast caught chose clad clung cost crept cut dealt did done drank dreamt "
-    "drew drove dug fed fell felt fit fled flew flung forbade forecast foresaw forgave forgot fought found froze "
-    "gave gone got grew ground had heard held hid hit hung hurt input kept knew knit known laid lay leant leapt "
-    "learnt led left lent let lit lost made meant met misread mistook offset outdid overcame overheard overrode "
-    "oversaw overtook overwrote paid preset proved put quit ran rang read rebuilt recast redid remade reran "
-    "resent reset retold retook rewound rewrote rid rode rose said sang sank sat saw seen sent set shed "
-    "shone shook shot showed shown shrank shut slept slew slid slit smelt sold sought spat sped spelt spent spilt "
-    "split spoilt spoke sprang spread spun stole stood strove struck stuck sublet sung sunk swept swore swung "
-    "taken taught thought threw thrust told took tore trod typeset undercut understood underwent undid unset "
-    "unwound upheld upset went wept withdrew withheld withstood woke won wore wound written wrote wrung"
-)
 _PLAIN = regex(
     rf"{_BEGIN}{_LEAD}((?!make )(?:{_VERB}|set up|try) {{1,3}}(?=[a-z¤]))(?!of |times? |logs?|was |were )"
     r"((?:[^.!?\n]|[.!?](?=\S)){2,160})",
@@ -136,7 +107,7 @@ _PLAIN = regex(
 )
 """A listed verb whose object has no article: an order if nothing in the sentence is past."""
 
-_HOMOGRAPHS: Final = _words(
+_HOMOGRAPHS: Final = words_in(
     "book break call change check commit document fix follow-up look measure merge monitor move open pick "
     "push raise reset restart return schedule start stop switch test update use watch"
 )
@@ -202,8 +173,8 @@ _JAPANESE = regex(
 
 
 def orders_in(prose: str) -> dict[str, None]:
-    """Return what gives orders, tells the future, or is left to do, once each."""
-    prose = prose.replace("’", "'")
+    """Return what gives orders, tells the future, or is left to do, once each, apart from what the user wished."""
+    prose = _WISHES.sub("", prose.replace("’", "'"))
     lower = prose.lower()
     found = [match[0] for match in _FUTURE.finditer(lower)]
     for pattern in (_HEADING, _NOTE, _BOX, _ORDER, _JAPANESE):
@@ -234,7 +205,7 @@ def _bare_verbs(prose: str) -> Iterator[str]:
     is_english = bool(_ENGLISH.search(prose))
     for match in _BARE.finditer(prose):
         word = match[2].lower()
-        if word in _BEFORE_NOUNS | _IRREGULAR_PASTS or (word not in _LIKE_THEM and _NO_VERB.search(word)):
+        if word in BEFORE_NOUNS | IRREGULAR_PASTS or (word not in _LIKE_THEM and _NO_VERB.search(word)):
             continue
         if (match[3] or is_english) and not _goes_on(match, _PAST, prose):
             yield match[1].lower()

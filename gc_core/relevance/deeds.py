@@ -13,7 +13,7 @@ from gc_core.values.patterns import regex
 from gc_core.values.scripts import DENSE, HANGUL, folded
 
 USING = (
-    "use|reuse|apply|follow|match|verwende|nimm|nehme|benutze|folge|utilise[rz]?|prends|suis|usa|uso|utiliz[ao]|sigo"
+    "use|reuse|apply|follow|match|verwende|nimm|nehme|benutze|folge|utilise[rz]?|prends|suis|usa|uso|utiliz[ao]"
     "|aplic[ao]|segu[io]|gebruik|neem|volg|uzyj|uzywam|zastosuj|stosuje|используй\\w*|использую|возьми\\w*|kullan\\w*"
     "|anvand|anvander|foljer|brug|bruger"
 )

@@ -861,6 +861,24 @@ def test_a_ticket_that_was_updated_is_not_told_as_it_was():
         assert "open" not in found
 
 
+@pytest.mark.parametrize(
+    ("said_later", "comes_back"),
+    [
+        ("By the way, the status of shop-4711 is closed now.", False),
+        ("What is the status of SHOP-4711?", True),
+        ("SHOP-4711 is on my list.", True),
+    ],
+)
+def test_a_users_later_news_of_a_ticket_that_stand_in_the_window_hold_back_what_a_tool_returned(said_later, comes_back):
+    with started() as session:
+        read(session, "c1", "get_ticket", {"id": "SHOP-4711"}, "status: open")
+        collected(session)
+        session.append(user(said_later))
+        said(session, "Fine.")
+        session.append(user("And what is the status of SHOP-4711?"))
+        assert [session.recall(each.item) for each in suggest_recall(session)] == ["status: open"] * comes_back
+
+
 def test_what_was_taken_back_does_not_come_back():
     with started() as session:
         said(session, "Gladly.")

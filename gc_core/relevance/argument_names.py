@@ -18,16 +18,14 @@ from gc_core.values.scripts import DENSE, HANGUL
 _LONGEST, _LONGEST_COMMAND = 120, 360
 """Characters of a value, and of a command, in which words are looked for."""
 
-_LEAST, _LEAST_UNCASED = 5, 4
-"""Letters and digits of a word that is enough by itself, and of one in Chinese, Japanese or Korean."""
+_LEAST_UNCASED = 4
+"""Letters of a word in Chinese, Japanese or Korean that is enough by itself."""
 
 _WITHOUT_BLANKS = regex(rf"[{DENSE}{HANGUL}]")
 _LETTER = rf"[^\W_{DENSE}{HANGUL}]"
 _JOINED = regex(rf"(?<!{_LETTER}){_LETTER}+(?:[-_./:@#]+{_LETTER}+)+")
 _SIGNS = regex(r"[\W_]+")
 _MIXED = regex(r"\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]")
-
-_NOT_LATIN = regex(r"[^\W\d_\u0000-\u024f]")
 
 _BEFORE_SENTENCES = frozenset('.!?:;\n"“„«(*')
 _ARTICLE = regex(
@@ -55,14 +53,12 @@ def is_part(name: str, value: str) -> bool:
 
 def is_telling(word: str, asked: str, text: str) -> bool:
     """
-    Return whether a word of a text, as it is spelt there, is hard to write by chance, of another script than the text,
-    or a proper name as in the arguments, where it may have another ending.
+    Return whether a word of a text, as it is spelt there, is hard to write by chance, or a proper name as in the
+    arguments, where it may have another ending.
     """
     if _WITHOUT_BLANKS.search(word):
         return len(asked) >= _LEAST_UNCASED
-    if len(word) < _LEAST:
-        return False
-    if _MIXED.search(word) or (word.isascii() and len(_NOT_LATIN.findall(text)) > len(text) / 3):
+    if _MIXED.search(word):
         return word == asked
     is_proper = word[0].isupper() and asked[0].isupper()
     return is_proper and any(_makes_names(text[: each.start()]) for each in _whole(word, text))

@@ -19,9 +19,6 @@ USING = (
 )
 """A pattern for the verbs, without case and accents, by which a thing is used and not changed."""
 
-_MOST_CHARS = 60
-"""Characters before the object of a short clause."""
-
 _WITHOUT_BLANKS = regex(rf"[{DENSE}{HANGUL}]")
 _ARTICLE = regex(
     r"(?<!\w)(?:the|an?|der|die|das|dem|den|eine?[nmrs]?|une?|les?|la|l['’]|el|los|las|una|un|uno|il|lo|o|um|uma|het|de"
@@ -53,8 +50,6 @@ def is_done_to(sentence: str, thing: str) -> bool:
         marked = _OBJECT_BEFORE.search(sentence, 0, start) or _OBJECT_BEHIND.match(sentence, start + len(thing))
         return marked is not None
     start = max((each.end() for each in _BREAK.finditer(sentence, 0, start)), default=0)
-    if start > _MOST_CHARS:
-        return False
     before = folded(sentence[:start])
     verb = _ARTICLE.sub("", before).split()
     if not verb:

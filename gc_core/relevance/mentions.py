@@ -41,6 +41,7 @@ _NAME = regex(
     r"|(?<![A-Za-z0-9_./-])(?:[A-Z][a-z]+file|README|LICENSE|CHANGELOG)(?![A-Za-z0-9_/]|\.\w)"
 )
 _SHORTEST = 4
+_SYMBOL = regex(r"\w+")
 _SENTENCE = regex(r"(?<=[.!?])(?<!\b[A-Z][a-z]\.)(?<!\b[A-Z][a-z]{2}\.)[\s\"'»”)]+|(?<=[。！？])|\n")  # not after Dr.
 
 
@@ -199,7 +200,7 @@ class _Sentence:
 
     def mention(self, name: str) -> Mention:
         """Return the mention of one of its names."""
-        is_deed = is_done_to(self.text, name)
+        is_deed = _SYMBOL.fullmatch(name) is None and is_done_to(self.text, name)  # a part of a symbol may be meant
         needs = self.asks or (self.is_plan and not is_deed)
         return Mention(name=name, asks=needs, about=self.about, is_done_to=is_deed)
 

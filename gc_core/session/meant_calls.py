@@ -33,7 +33,6 @@ class MeantCall:
         called: The message's words in its arguments, as they are spelt there.
         said: The other ones in what the agent said of it.
         told: Those in what is known.
-        remark: What the agent said of it, if that was looked at.
 
     """
 
@@ -41,7 +40,6 @@ class MeantCall:
     called: Mapping[PlainWord, str]
     said: Mapping[PlainWord, str]
     told: Mapping[PlainWord, str]
-    remark: Remark | None = None
 
     @property
     def words(self) -> frozenset[PlainWord]:
@@ -132,7 +130,7 @@ class CallMatcher:
         told_besides = {word.run for word in meaning.rare & told.keys() - match.words.keys()}
         if len(told_besides) < LEAST_WORDS and match.is_deed(asked, text):
             return None
-        return MeantCall(known=known, called=match.called, said=match.said, told=told, remark=match.remark)
+        return MeantCall(known=known, called=match.called, said=match.said, told=told)
 
 
 @attrs.frozen
@@ -180,14 +178,14 @@ class _Match:
         if asked.asking.isdisjoint(heads):
             return bool(self.names) and not meant.told.keys() <= self.words.keys()
         runs = {word.run for word in meaning.rare & meant.words}
-        return len(runs) >= LEAST_WORDS or any(self._is_telling(word, asked) for word in heads)
+        are_enough = len(runs) >= LEAST_WORDS or bool(self.names)
+        return are_enough or any(self._is_telling(word, asked) for word in heads)
 
     def is_about_same(self, other: _Match) -> bool:
-        """Return whether this call has all words of another one, which has some itself, or is the same call again."""
+        """Return whether the arguments have all words of those of another call, which have some, or are the same."""
         if self.call.part.name == other.call.part.name and self.call.part.text == other.call.part.text:
             return True
-        has_words = self.words.keys() >= other.words.keys() and self.called.keys() >= other.called.keys()
-        return bool(other.called) and has_words
+        return bool(other.called) and self.called.keys() >= other.called.keys()
 
     def is_deed(self, asked: AskedWords, text: str) -> bool:
         """Return whether the message only does something to what the call was about, of which this text is known."""

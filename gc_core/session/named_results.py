@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
 from gc_core.relevance.deeds import gives_text
-from gc_core.relevance.mentions import Mention, Mentions, names_in, without_names
+from gc_core.relevance.mentions import Mention, Mentions, asks, names_in, sentences_in, without_names
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.plain_words import PlainWord, plain_words, together
+from gc_core.relevance.plain_words import PlainWord, plain_words, spelt, together
 from gc_core.relevance.tool_calls import CallKind
 from gc_core.session.named_calls import CallFinder, Known, runs_of
 from gc_core.session.said_words import SaidWords
 from gc_core.session.shown_texts import ShownTexts
 from gc_core.storage.search import Hit
-from gc_core.values.items import Item, ItemKind, Unit, number_of
+from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.scripts import folded
 
 MOST_NAMES = 3
@@ -121,7 +121,7 @@ class ResultFinder:
             if mention.asks and asked.is_by_user and words and not (best and best.words):
                 compared += 1
                 best = self._said(mention, words, before, changed=named.changed) or best
-            if best is not None and self._is_needed(mention, best, asked) and not asked.is_shown(best):
+            if best is not None and self._is_needed(mention, best, asked) and not asked.shows(mention, best):
                 found.setdefault(best.item, NamedResult(best.item, best.words, _reason(mention, best)))
                 decided.add(mention.name)
             elif asked.is_by_user or not mention.asks:
@@ -200,6 +200,21 @@ class _Asked:
     def is_shown(self, known: Known) -> bool:
         """Return whether the window shows what is known, with the words that are asked for."""
         return self._shown.shows(known.item, known.words)
+
+    def shows(self, mention: Mention, known: Known) -> bool:
+        """Return whether the window shows what is known, or what a user told of the thing later in as many words."""
+        words, least = self.words(mention), max(1, len(known.words))
+        return self.is_shown(known) or any(
+            mention.name.lower() in told.lower() and len(spelt(told, words)) >= least
+            for told in self._told_after(number_of(known.item))
+        )
+
+    def _told_after(self, number: int) -> Iterator[str]:
+        """Yield what a user told after an item and before these words, without what that asks."""
+        end = number_of(self.step.items[0].id)
+        for item in self.items:
+            if item.kind is ItemKind.USER_TEXT and item.form is Form.WHOLE and number < number_of(item.id) < end:
+                yield "\n".join(sentence for sentence in sentences_in(item.text) if not asks(sentence))
 
     @functools.cached_property
     def _shown(self) -> ShownTexts:

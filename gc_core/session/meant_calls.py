@@ -11,7 +11,8 @@ from gc_core.relevance.deeds import gives_text, is_done_to
 from gc_core.relevance.mentions import asks, sentences_in, without_names
 from gc_core.relevance.plain_words import PlainWord, spelt, together
 from gc_core.session.asked_words import LEAST_WORDS, AskedWords, Meaning
-from gc_core.session.named_calls import Called, CallFinder, Known
+from gc_core.session.logged_calls import Called
+from gc_core.session.named_calls import CallFinder, Known
 from gc_core.session.remarks import Remark
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool

@@ -112,7 +112,7 @@ class ResultFinder:
         decided, changed, compared = {*mentions.dismissed, *names_in(said.rules)}, set(), 0
         for mention in itertools.islice(wanted, MOST_NAMES):
             words = asked.words(mention)
-            named = self._calls.named(mention, words, asked.is_shown, before=before)
+            named = self._calls.named(mention, words, before=before)
             if named is None:
                 continue
             if named.known is None:
@@ -197,14 +197,10 @@ class _Asked:
         others = [name for name in sorted(self.names) if name not in mention.name and name in mention.about]
         return (*plain, *(PlainWord(folded(name), -place, True) for place, name in enumerate(others, 1)))
 
-    def is_shown(self, known: Known) -> bool:
-        """Return whether the window shows what is known, with the words that are asked for."""
-        return self._shown.shows(known.item, known.words)
-
     def shows(self, mention: Mention, known: Known) -> bool:
         """Return whether the window shows what is known, or what a user told of the thing later in as many words."""
         words, least = self.words(mention), max(1, len(known.words))
-        return self.is_shown(known) or any(
+        return self._shown.shows(known.item, known.words) or any(
             mention.name.lower() in told.lower() and len(spelt(told, words)) >= least
             for told in self._told_after(number_of(known.item))
         )

@@ -185,9 +185,10 @@ class RecallSuggestions:
     @functools.cached_property
     def _calls(self) -> CallFinder:
         """Made when it is first needed, because most sessions are never asked; so are the others."""
+        from gc_core.session.logged_calls import LoggedCalls
         from gc_core.session.named_calls import CallFinder
 
-        return CallFinder(self._runtime, self._search, self._recall, self._is_taken_back)
+        return CallFinder(LoggedCalls(self._runtime, self._is_taken_back), self._search, self._recall)
 
     @functools.cached_property
     def _carriers(self) -> CarrierFinder:

@@ -733,6 +733,32 @@ def test_what_was_read_before_a_call_that_may_have_changed_the_file_does_not_com
 
 
 @pytest.mark.parametrize(
+    ("command", "is_stale"),
+    [
+        ("git checkout -- .", True),
+        ("cd /srv && git restore src/", True),
+        ("git checkout origin/main -- src", True),
+        ("git stash", True),
+        ("git reset --hard HEAD~1", True),
+        ("sed -i s/sum/max/ src/*.py", True),
+        ("rm -rf src", True),
+        ("git checkout -- docs", False),
+        ("git stash list", False),
+        ("git checkout -b cart", False),
+        ("sed -i s/sum/max/ web/*.py", False),
+        ("sed -i s/sum/max/ src/*.ts", False),
+    ],
+)
+def test_what_was_read_before_a_change_by_folder_or_pattern_does_not_come_back(command, is_stale):
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "/srv/src/cart.py"}, CART)
+        read(session, "c2", "bash", {"command": command}, "ok")
+        collected(session)
+        found = asked(session, QUESTION)
+        assert (CART in found) != is_stale
+
+
+@pytest.mark.parametrize(
     ("tool", "get", "patch", "brought_back"),
     [
         ("http_request", {"method": "GET"}, {"method": "PATCH", "body": '{"plan": "pro"}'}, "pro"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import attrs
@@ -107,12 +106,13 @@ class ResultFinder:
         before = number_of(step.items[0].id)
         mentions = Mentions.of(said.text, is_plan=step.is_step)
         asked = _Asked(step, tuple(items), mentions.names)
-        wanted = (mention for mention in mentions.named if asked.lacks(mention.name))
+        wanted = [mention for mention in mentions.named if asked.lacks(mention.name)][:MOST_NAMES]
+        sweeping = functools.cache(self._calls.sweeping)
         found: dict[str, NamedResult] = {}
         decided, changed, compared = {*mentions.dismissed, *names_in(said.rules)}, set(), 0
-        for mention in itertools.islice(wanted, MOST_NAMES):
+        for mention in wanted:
             words = asked.words(mention)
-            named = self._calls.named(mention, words, before=before)
+            named = self._calls.named(mention, words, sweeping, before=before)
             if named is None:
                 continue
             if named.known is None:

@@ -83,7 +83,7 @@ def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     item that carried it, a tool's result rather than a mention; new names lead nowhere. If none does, rare words
     lead to the call that shares most of them by its arguments, its result and what the agent said of it; otherwise
     a user's question leads to the item with most of them, and to the agent's reply if that is a message. Nothing
-    changes. It takes a dozen searches at most, and the first search of a session without a directory builds its
+    changes. It takes about a dozen searches at most, and the first search of a session without a directory builds its
     index.
     """
     return session.port.suggestions.suggest()

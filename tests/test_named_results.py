@@ -737,7 +737,7 @@ def test_what_was_read_before_a_call_that_may_have_changed_the_file_does_not_com
     [
         ("git checkout -- .", True),
         ("cd /srv && git restore src/", True),
-        ("git checkout origin/main -- src", True),
+        ("git checkout origin/main -- 'src/*'", True),
         ("git stash", True),
         ("git reset --hard HEAD~1", True),
         ("sed -i s/sum/max/ src/*.py", True),

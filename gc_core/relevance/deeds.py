@@ -1,5 +1,5 @@
 """
-Whether something is done to what a clause names: it needs nothing that is known of it.
+Whether something is done to what a sentence names: it needs nothing that is known of it.
 
 Told by where the thing stands: it begins the sentence, or stands right behind its only verb ("Je désactive web-2",
 "Schließ OPS-7 bitte"); in Chinese, Japanese and Korean by what marks an object. Whoever needs something of a thing says

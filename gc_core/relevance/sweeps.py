@@ -25,7 +25,7 @@ def sweeps(call: ToolCall, arguments: str, file: str) -> bool:
     command = command_in(read_object(arguments) or {}) or arguments
     if _IN_TREE.search(command) is not None:
         return True
-    paths = [word for found in _OF_PATHS.findall(command) for word in found.split()]
+    paths = [word for found in _OF_PATHS.findall(command) for word in found.replace('"', " ").replace("'", " ").split()]
     return any(_covers(path, file) for path in (*paths, *(call.files if call.changes else ())))
 
 

@@ -81,9 +81,9 @@ class CallMatcher:
         Return the call that has most of a message's words, if it is clear that it is meant; None if the window shows
         what is known by it, or the step asks for it itself.
 
-        The message names it with a rare word of its arguments, in a clause that asks for something, and another rare
+        The message names it with a rare word of its arguments, in a sentence that asks for something, and another rare
         word of it or of what it returned; one word of the arguments is enough if it is a name. What the agent said of
-        the result counts as the arguments do, for what is asked for.
+        the result counts as the arguments do.
         """
         sharing = [each for each in earlier if meaning.rare.intersection(each.words)]
         sharing.sort(key=lambda each: -meaning.share(each.words))

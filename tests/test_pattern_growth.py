@@ -133,7 +133,7 @@ def test_what_only_a_function_has_is_escaped_or_known():
         "gc_core.learning.phrases._words",  # the library's own words, for patterns of the module
         "gc_core.providers.model_families._names",  # a family's name, of the library's own table
         "gc_core.relevance.profiles.matchers.cues",  # the library's own words
-        "gc_core.session.recall_suggestions._places",  # escaped names
+        "gc_core.session.passages._places",  # escaped names
         "gc_core.storage.search.queries.finder_of",  # alternatives of escaped words
         "gc_core.summaries.fact_selection.focus_pattern",  # alternatives of escaped words
         "gc_core.summaries.inventions._starts_path",  # an escaped part of a path

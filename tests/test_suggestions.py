@@ -7,7 +7,8 @@ import pytest
 from gc_core import ConfigError, ContextOverflowError, GCConfig, GCSession
 from gc_core.integrations.agent_tools import AgentTools
 from gc_core.session.history import History
-from gc_core.session.recall_suggestions import MOST_LOOKED_UP, MOST_SUGGESTED, Suggestion, auto_expand, suggest_recall
+from gc_core.session.name_carriers import MOST_LOOKED_UP
+from gc_core.session.recall_suggestions import MOST_SUGGESTED, Suggestion, auto_expand, suggest_recall
 from gc_core.values.items import ItemKind
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.inside import counter_of

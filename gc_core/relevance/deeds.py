@@ -1,5 +1,5 @@
 """
-Whether something is done to what a clause names: it needs nothing that is known of it.
+Whether something is done to what a sentence names: it needs nothing that is known of it.
 
 Told by where the thing stands: it begins the sentence, or stands right behind its only verb ("Je désactive web-2",
 "Schließ OPS-7 bitte"); in Chinese, Japanese and Korean by what marks an object. Whoever needs something of a thing says
@@ -13,14 +13,11 @@ from gc_core.values.patterns import regex
 from gc_core.values.scripts import DENSE, HANGUL, folded
 
 USING = (
-    "use|reuse|apply|follow|match|verwende|nimm|nehme|benutze|folge|utilise[rz]?|prends|suis|usa|uso|utiliz[ao]|sigo"
+    "use|reuse|apply|follow|match|verwende|nimm|nehme|benutze|folge|utilise[rz]?|prends|suis|usa|uso|utiliz[ao]"
     "|aplic[ao]|segu[io]|gebruik|neem|volg|uzyj|uzywam|zastosuj|stosuje|используй\\w*|использую|возьми\\w*|kullan\\w*"
     "|anvand|anvander|foljer|brug|bruger"
 )
 """A pattern for the verbs, without case and accents, by which a thing is used and not changed."""
-
-_MOST_CHARS = 60
-"""Characters before the object of a short clause."""
 
 _WITHOUT_BLANKS = regex(rf"[{DENSE}{HANGUL}]")
 _ARTICLE = regex(
@@ -53,8 +50,6 @@ def is_done_to(sentence: str, thing: str) -> bool:
         marked = _OBJECT_BEFORE.search(sentence, 0, start) or _OBJECT_BEHIND.match(sentence, start + len(thing))
         return marked is not None
     start = max((each.end() for each in _BREAK.finditer(sentence, 0, start)), default=0)
-    if start > _MOST_CHARS:
-        return False
     before = folded(sentence[:start])
     verb = _ARTICLE.sub("", before).split()
     if not verb:

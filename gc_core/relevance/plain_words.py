@@ -65,11 +65,6 @@ def plain_words(text: str, most: int) -> tuple[PlainWord, ...]:
     return () if len(runs) > most else tuple(itertools.chain.from_iterable(runs))
 
 
-def has_words(text: str, least: int) -> bool:
-    """Return whether a text has so many words that say something; no more of it are looked at."""
-    return len(tuple(itertools.islice(_new_words(text), least))) == least
-
-
 def spelt(text: str, words: Sequence[PlainWord]) -> Mapping[PlainWord, str]:
     """Return those of some words that a text has, as they are first spelt there, in the text's order."""
     plain = folded(text)

@@ -9,27 +9,14 @@ from __future__ import annotations
 from gc_core.relevance.deeds import USING
 from gc_core.values.patterns import regex
 
-TAKEN_FROM = regex(
-    r"(?<!\w)(?:from|per|for|according to|based on|as in|aus|laut|nach|gemass|fur|selon|d'apres|pour|segun|para"
-    r"|secondo|dal|dalla|conforme|segundo|uit|volgens|voor|wedlug|dla|z|из|по|для|согласно|fran|enligt|ur)\s"
-    r"(?:\w{1,4}\s)?$"
-)
-"""What stands before a thing that something is taken from, not done to."""
-
-USES = regex(
+DRAWS_ON = regex(
     r"(?:^\W*|[,;:.]\s|(?<!\w)(?:please|and|then|und|bitte|et|y|e|en|i|и|ve)\s)"
     rf"(?:{USING})(?!\w)|使用|参考|按照|使って|用いて|사용|참고"
+    r"|(?<!\w)(?:from|per|for|according to|based on|as in|aus|laut|nach|gemass|fur|selon|d'apres|pour|segun|para"
+    r"|secondo|dal|dalla|conforme|segundo|uit|volgens|voor|wedlug|dla|z|из|по|для|согласно|fran|enligt|ur)\s"
+    r"(?:\w{1,4}\s)?_(?!\w)"
 )
-PLEASES = regex(
-    r"(?<!\w)(?:please|bitte|s'il (?:te|vous) plait|por favor|per favore|alsjeblieft|graag|prosze|пожалуйста|lutfen"
-    r"|tack|legyszi\w*|kerlek)(?!\w)|请|ください|お願い|주세요"
-)
-SAYS_WHICH = regex(
-    r"(?<!\w)(?:the|an?|all|any|this|that|these|those|my|our|your|his|her|its|their)"
-    r" (?:done|finished|closed|settled|archived|signed|completed|merged|resolved|cancel+ed|dropped|deleted|removed"
-    r"|obsolete|shelved|decommissioned)(?= \w)"
-)
-"""A word for what is done with, right before a noun: it only says which one is meant."""
+"""What uses a thing, or takes something from it, where ``_`` stands for its name."""
 
 FINISHED = regex(
     r"(?<!\w)(?:done|finished|closed|settled|archived|signed|completed|merged|resolved|cancel+ed|dropped"
@@ -89,13 +76,6 @@ DOES = regex(
     r"|删除|删掉|创建|新建|运行|执行|削除|消して|作成|作って|実行|삭제|지워|만들|실행"
 )
 
-NEW = regex(
-    r"(?:(?<!\w)\w+ )?(?<!\w)(?:nouve(?:au|lle|aux|lles)|vides?|vierges?|nuev[oa]s?|vaci[oa]s?|en blanco|nuov[oaie]"
-    r"|vuot[oaie]|nov[oa]s?|vazi[oa]s?|em branco)(?!\w)(?: \w+){0,2}"
-    r"|(?<!\w)(?:new|empty|blank|fresh|neue?[nmrs]?|leere?[nmrs]?|nieuwe?|lee?ge?|now[aey]|pust[aey]|ny|nytt|nya|nye"
-    r"|tomt?|tomma|нов(?:ый|ая|ое|ые|ую|ого|ой|ых)|пуст(?:ой|ая|ое|ые|ую|ого|ых)|yeni|bos)(?!\w)(?: \w+){0,2}"
-)
-"""A word for what is new, with the words beside it that say what."""
 
 HAS_DONE = regex(
     r"^\W*(?:and |und |et |y |e |en |och |og |so )?(?:now |just )?(?:(?:i|we)(?:'ve| have)(?! to(?!\w))"
@@ -105,21 +85,3 @@ HAS_DONE = regex(
     r"|(?<!\w)я \w+л[аи]?(?!\w)|^\W*\w+(?:łem|łam|lismy|łysmy)(?!\w)|\w(?<!\ba)(?<!\byar)[dt][ıiu][mk]\W*$"
     r"|\w[ıiu]l[dt][ıiu]\W*$|ました\W*$|已经|(?:했|었|았|였)습니다"
 )
-NOT_FOUND_OR_NEXT = regex(
-    r"(?<!\w)(?:not|no|none|nor|never|neither|without|cannot|\w+n['’]t|next|will|going to|let me|let's"
-    r"|look(?:ing)? for|search\w*|need\w*|missing"
-    r"|(?:i|we)(?:['’]ll|['’]m| now| then)|(?:now|then) (?:i|we)|nicht\w*|kein\w*|nie|ohne|als nachste\w*|werde\w*"
-    r"|(?:nun|jetzt|dann) \w+ (?:ich|wir)|such\w+|brauch\w*|fehl\w+"
-    r"|pas|n['’]\w+|ne|aucune?|jamais|sans|ensuite|maintenant|vais|allons|cherche\w*|manque\w*"
-    r"|ningun\w*|nunca|ahora|despues|siguiente|voy|vamos|busco|falta|non|nessun\w*|senza|mai|adesso|prossim\w*"
-    r"|cerco|manca|nao|nenhum\w*|agora|depois|proxim\w*|vou|procuro|niet|geen|zonder|nu|volgende|ga|zoek"
-    r"|brak\w*|zaden|teraz|nastepn\w*|szukam|не|нет|ни|без|теперь|сейчас|дальше|далее|ищу|нужно"
-    r"|deg[ıi]l\w*|yok|simdi|sonra\w*|ar[ıi]yorum|inte|ingen|inget|utan|nasta|ikke|ingen|naeste|nem|nincs\w*|most)(?!\w)"
-    r"|不|没|無|未|接下来|现在|下一|ない|ません|次に|次は|これから|않|없|아니|다음|이제"
-)
-"""What an agent has not found, or does next."""
-SAME = regex(
-    r"(?<!\w)(?:same|gleich\w*|selbe\w*|meme|mism[oa]s?|stess[oaie]|mesm[oa]s?|zelfde|ta sama|ten sam|tak\w* sam\w*"
-    r"|так\w* же|т[оа]\w? же|aynı|sam[mt]a)(?!\w)|同じ|同样|같은"
-)
-"""What is made the same as another thing needs that."""

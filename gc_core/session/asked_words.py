@@ -45,8 +45,8 @@ class AskedWords:
         own: The arguments of the step's calls.
         is_plan: An agent said it in its step.
         words: The words: all of a user's; of an agent's those that may mean something of the past.
-        meant: Those in clauses that may mean something of the past.
-        asking: Those in clauses that ask for it.
+        meant: Those in sentences that may mean something of the past.
+        asking: Those in sentences that ask for it.
         names: What is joined by signs in the message.
 
     """

@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import attrs
 
-from gc_core.relevance.argument_names import are_ordered, is_part, is_telling, is_whole, names_beside, values_asked
+from gc_core.relevance.argument_names import is_part, is_telling, values_asked
 from gc_core.relevance.deeds import gives_text, is_done_to
 from gc_core.relevance.mentions import asks, sentences_in, without_names
-from gc_core.relevance.plain_words import PlainWord, plain_words, spelt, together
-from gc_core.session.asked_words import LEAST_SHARE_OF_RESULT, LEAST_WORDS, AskedWords, Meaning
-from gc_core.session.named_calls import Called, CallFinder, Known
-from gc_core.session.remarks import LONGEST_REMARK, Remark
+from gc_core.relevance.plain_words import PlainWord, spelt, together
+from gc_core.session.asked_words import LEAST_WORDS, AskedWords, Meaning
+from gc_core.session.logged_calls import Called
+from gc_core.session.named_calls import CallFinder, Known
+from gc_core.session.remarks import Remark
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import ItemKind, number_of
@@ -33,8 +34,6 @@ class MeantCall:
         called: The message's words in its arguments, as they are spelt there.
         said: The other ones in what the agent said of it.
         told: Those in what is known.
-        besides: How many words the agent said of it that are neither the message's nor in what is known.
-        remark: What the agent said of it, if that was looked at.
 
     """
 
@@ -42,8 +41,6 @@ class MeantCall:
     called: Mapping[PlainWord, str]
     said: Mapping[PlainWord, str]
     told: Mapping[PlainWord, str]
-    besides: int = 0
-    remark: Remark | None = None
 
     @property
     def words(self) -> frozenset[PlainWord]:
@@ -84,9 +81,9 @@ class CallMatcher:
         Return the call that has most of a message's words, if it is clear that it is meant; None if the window shows
         what is known by it, or the step asks for it itself.
 
-        The message names it with a rare word of its arguments, in a clause that asks for something, and another rare
+        The message names it with a rare word of its arguments, in a sentence that asks for something, and another rare
         word of it or of what it returned; one word of the arguments is enough if it is a name. What the agent said of
-        the result counts as the arguments do, for what is asked for.
+        the result counts as the arguments do.
         """
         sharing = [each for each in earlier if meaning.rare.intersection(each.words)]
         sharing.sort(key=lambda each: -meaning.share(each.words))
@@ -95,7 +92,7 @@ class CallMatcher:
         calls.update((key, remark.call) for key, remark in remarks.items())
         matches = [_Match.of(self._calls.called(each), asked, remarks.get(key)) for key, each in calls.items()]
         clear = (each for each in self._known(matches, asked, meaning, before) if each.known.item not in whole)
-        return max(clear, key=lambda each: (meaning.share(each.words), -each.besides), default=None)
+        return max(clear, key=lambda each: meaning.share(each.words), default=None)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -114,9 +111,7 @@ class CallMatcher:
                 continue
             same = [each.call for each in matches if each.is_about_same(match)]
             meant = self._meant(match, same, asked, meaning, before)
-            if meant is None or match.is_other_person(heads, asked, self._recall(meant.known.item)):
-                continue
-            if match.is_clear(meant, heads, asked, meaning):
+            if meant is not None and match.is_clear(meant, heads, asked, meaning):
                 yield meant
 
     def _meant(
@@ -136,10 +131,7 @@ class CallMatcher:
         told_besides = {word.run for word in meaning.rare & told.keys() - match.words.keys()}
         if len(told_besides) < LEAST_WORDS and match.is_deed(asked, text):
             return None
-        besides = match.said_besides(text)
-        return MeantCall(
-            known=known, called=match.called, said=match.said, told=told, besides=besides, remark=match.remark
-        )
+        return MeantCall(known=known, called=match.called, said=match.said, told=told)
 
 
 @attrs.frozen
@@ -179,42 +171,22 @@ class _Match:
         words = spelt("\n".join(values), own)
         if remark is None or any(map(_is_id, others)):
             return cls(call, values, names, words, {})
-        said = spelt(remark.text, [word for word in own if word in asked.asking and word not in words])
+        said = spelt(remark.text, [word for word in own if word not in words])
         return cls(call, values, names, words, said, remark if said else None)
 
     def is_clear(self, meant: MeantCall, heads: Collection[PlainWord], asked: AskedWords, meaning: Meaning) -> bool:
         """Return whether it is clear that a message means this call by some of its words."""
-        runs = len({word.run for word in meaning.rare & meant.words})
-        tells = not meant.told.keys() <= self.words.keys()
-        if not tells and self.called.keys().isdisjoint(heads):
-            return False  # the agent may have said it of something else
-        is_sure = tells or self.remark is not None or self._are_ordered(asked)
-        are_several = runs > LEAST_WORDS or (runs == LEAST_WORDS and is_sure)
-        if are_several and meaning.share(meant.words) >= LEAST_SHARE_OF_RESULT:
-            return True
         if asked.asking.isdisjoint(heads):
-            return tells and self._is_named
-        return are_several or self._is_named or any(self._is_telling(word, asked) for word in heads)
+            return bool(self.names) and not meant.told.keys() <= self.words.keys()
+        runs = {word.run for word in meaning.rare & meant.words}
+        are_enough = len(runs) >= LEAST_WORDS or bool(self.names)
+        return are_enough or any(self._is_telling(word, asked) for word in heads)
 
     def is_about_same(self, other: _Match) -> bool:
-        """Return whether this call has all words of another one, which has some itself, or is the same call again."""
+        """Return whether the arguments have all words of those of another call, which have some, or are the same."""
         if self.call.part.name == other.call.part.name and self.call.part.text == other.call.part.text:
             return True
-        has_words = self.words.keys() >= other.words.keys() and self.called.keys() >= other.called.keys()
-        return bool(other.called) and has_words
-
-    def said_besides(self, text: str) -> int:
-        """Return how many words of the remark are neither the message's nor in a text: few if it is about that."""
-        said = plain_words(self.remark.text, LONGEST_REMARK) if self.remark else ()
-        others = [word for word in said if not any(word.is_form(known.text) for known in self.words)]
-        return len(others) - len(spelt(text, others))
-
-    def is_other_person(self, heads: Collection[PlainWord], asked: AskedWords, text: str) -> bool:
-        """Return whether the message has each of some words as a part of a name whose rest is not known here."""
-        known = "\n".join((*self.values, text, self.remark.text if self.remark else ""))
-        beside = [names_beside(spelt(asked.text, [word])[word], asked.text) for word in heads]
-        others = [plain_words(" ".join(names), len(names)) for names in beside]
-        return all(len(spelt(known, words)) < len(words) for words in others)
+        return bool(other.called) and self.called.keys() >= other.called.keys()
 
     def is_deed(self, asked: AskedWords, text: str) -> bool:
         """Return whether the message only does something to what the call was about, of which this text is known."""
@@ -225,15 +197,6 @@ class _Match:
             if not is_deed or (thing and not asked.is_plan and asks(sentence)):
                 return False
         return True
-
-    def _are_ordered(self, asked: AskedWords) -> bool:
-        """Return whether the message has the words in the order of the arguments."""
-        return all(are_ordered(tuple(self.words), value, asked.text) for value in self.values)
-
-    @property
-    def _is_named(self) -> bool:
-        """Whether the message has a joined name of the arguments, or all words of a value."""
-        return bool(self.names) or any(is_whole(value, self.words) for value in self.values)
 
     def _is_telling(self, word: PlainWord, asked: AskedWords) -> bool:
         pairs = sum(other.run == word.run for other in self.words)

@@ -10,21 +10,16 @@ import attrs
 from gc_core.relevance.argument_names import is_same_name, plain_name, subject_of, values_asked
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.mentions import Mention, names_in
-from gc_core.relevance.only_reads import only_reads
 from gc_core.relevance.plain_words import PlainWord, together
+from gc_core.relevance.sweeps import PHRASES
 from gc_core.relevance.tool_calls import CallKind, ToolCall, takes_command, texts_in, updates
-from gc_core.session.runtime import Runtime
-from gc_core.storage.master_log import LogRecord
+from gc_core.session.logged_calls import Called, LoggedCalls
 from gc_core.storage.search import Hit
-from gc_core.storage.search.record_texts import parts_of
 from gc_core.storage.search.sharing import Sharer
-from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Item, ItemKind, Part, number_of
 from gc_core.values.json_values import read_object
-from gc_core.values.references import ByteRange
 
 _MOST_CALLS = 40  # hits for a name: with more, none is checked for having changed it
-_RESULTS_WITHIN = 64  # items after a call that may be its result
 _MOST_COMPARED = 6  # of the newest results: which has most of the message's words
 _LONGEST_ASKED = 400  # characters of arguments that only ask for something
 _LONGEST_ERROR = 400  # characters: a longer text that begins like an error may be a file about errors
@@ -71,45 +66,23 @@ class Named:
     changed: int
 
 
-@attrs.frozen
-class Called:
-    """A call in the log, what it did, and the word of its arguments that means what is named."""
-
-    hit: Hit | Sharer
-    record: LogRecord
-    part: Part
-    did: ToolCall
-    subject: str
-
-    @property
-    def only_reads(self) -> bool:
-        """Whether it surely changed nothing."""
-        return only_reads(self.did, self.part.text)
-
-
 class CallFinder:
     """
     Finds earlier calls in the log, and what they returned.
 
     Args:
-        runtime: The session's.
+        calls: Reads calls in the log.
         search: Searches the log.
         recall: Reads an original, also of an earlier session.
-        is_taken_back: Whether a line of the log does not count any more.
 
     """
 
     def __init__(
-        self,
-        runtime: Runtime,
-        search: Callable[..., tuple[Hit, ...]],
-        recall: Callable[[str], str],
-        is_taken_back: Callable[[ByteRange], bool],
+        self, calls: LoggedCalls, search: Callable[..., tuple[Hit, ...]], recall: Callable[[str], str]
     ) -> None:
-        self._runtime = runtime
+        self._logged = calls
         self._search = search
         self._recall = recall
-        self._is_taken_back = is_taken_back
 
     def repeated(self, call: Item, *, before: int) -> str:
         """Return the id of the result of the last earlier call that named the file, if it is the same call; or ""."""
@@ -119,54 +92,53 @@ class CallFinder:
         last = max(hits, key=lambda hit: number_of(hit.item))
         if last.tool != call.name or self._recall(last.item) != call.text:
             return ""
-        record, part = self._read(last)
-        found = self._result(last, record, part)
+        found = self._logged.result(self._logged.called(last))
         return "" if found is None or found[1].is_error else found[0]
 
     def named(
         self,
         mention: Mention,
         words: Sequence[PlainWord],
-        is_shown: Callable[[Known], bool],
+        sweeping: Callable[[], Sequence[Called]],
         *,
         before: int,
     ) -> Named | None:
-        """
-        Return what earlier calls tell about what is named; None if none named it.
-
-        Of several results the one with most of the words counts, then one that the window shows, then the newest.
-        """
+        """Return what earlier calls tell about what is named, unless others swept it since; None if none named it."""
         calls = self._called(mention.name, before)
         if not calls:
             return None
-        holding = list(itertools.islice(self._holding(calls, words), _MOST_COMPARED))
-        best = max(
-            holding,
-            key=lambda each: (len(each.words), each.kind is not CallKind.SEARCH, is_shown(each)),
-            default=None,
-        )
+        sweeps = sweeping() if any(call.did.files for call in calls) else ()
         changed = max((number_of(call.hit.item) for call in calls if not call.only_reads), default=0)
-        return Named(known=best, changed=changed)
+        return Named(known=self.told(calls, words, sweeps), changed=changed)
 
     def called(self, call: Sharer) -> Called:
         """Return a call that was found by words of its arguments: no word alone is its subject."""
-        record, part = self._read(call)
-        return Called(call, record, part, ToolCall.of(part), "")
+        return self._logged.called(call)
 
     def about_same(self, call: Called, before: int) -> list[Called]:
         """Return the calls that name what a call names with its longest name, the newest first; none without one."""
         names = names_in("\n".join(values_asked(call.part.text)))
         return self._called(names[0], before) if names else []
 
-    def told(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Known | None:
-        """Return what calls about the same thing, the newest first, tell with most of some words."""
-        holding = itertools.islice(self._holding(calls, words), _MOST_COMPARED)
-        return max(holding, key=lambda each: len(each.words), default=None)
+    def sweeping(self) -> list[Called]:
+        """Return the calls that may have changed many files without naming each, the best found of them."""
+        hits = self._search(" ".join(f'"{phrase}"' for phrase in PHRASES), role="assistant", limit=_MOST_CALLS)
+        calls = (hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and self._logged.counts(hit))
+        return [call for call in map(self._logged.called, calls) if not call.only_reads]
+
+    def told(self, calls: Sequence[Called], words: Sequence[PlainWord], sweeps: Sequence[Called] = ()) -> Known | None:
+        """
+        Return what calls about the same thing, the newest first, tell.
+
+        Of several results the one with most of some words counts, then one that is not only found, then the newest.
+        """
+        holding = itertools.islice(self._holding(calls, words, sweeps), _MOST_COMPARED)
+        return max(holding, key=lambda each: (len(each.words), each.kind is not CallKind.SEARCH), default=None)
 
     def says(self, call: Hit) -> bool:
         """Return whether the arguments of a call are worth reading alone: what it wrote, or a long text."""
-        _, part = self._read(call)
-        return len(part.text) > _LONGEST_ASKED or updates(ToolCall.of(part))
+        called = self._logged.called(call)
+        return len(called.part.text) > _LONGEST_ASKED or updates(called.did)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -182,22 +154,25 @@ class CallFinder:
         hits = self._calls(plain if "://" in name or name.startswith("//") else plain.rpartition("/")[2], before)
         found = []
         for hit in sorted(hits, key=lambda hit: -number_of(hit.item)):
-            record, part = self._read(hit)
-            did = ToolCall.of(part)
-            subject = subject_of(did, plain)
-            if subject and self._counts(hit) and (did.kind is not CallKind.NOTE or _is_about(part, subject)):
-                found.append(Called(hit, record, part, did, subject))
+            call = self._logged.called(hit)
+            subject = subject_of(call.did, plain)
+            is_about = call.did.kind is not CallKind.NOTE or _is_about(call.part, subject)
+            if subject and is_about and self._logged.counts(hit):
+                found.append(attrs.evolve(call, subject=subject))
         return found if any(call.did.kind is not CallKind.NOTE for call in found) else []
 
-    def _holding(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Iterator[Known]:
+    def _holding(
+        self, calls: Sequence[Called], words: Sequence[PlainWord], sweeps: Sequence[Called]
+    ) -> Iterator[Known]:
         """Yield what calls returned or wrote, the newest first; nothing from before a call that may have changed it."""
         changed: list[str] = []
         asked: set[tuple[str, str]] = set()
         for place, call in enumerate(calls):
             same = (call.part.name, call.part.text)
-            if same in asked or any(is_same_name(call.subject, thing) for thing in changed):
+            is_changed = any(is_same_name(call.subject, thing) for thing in changed)
+            if same in asked or is_changed or any(map(call.is_swept_by, sweeps)):
                 continue
-            result = self._result(call.hit, call.record, call.part)
+            result = self._logged.result(call)
             if result is None or _has_failed(result[1], call.did.kind):
                 continue
             asked.add(same)  # only now: a later failure does not replace what the same call returned
@@ -207,46 +182,6 @@ class CallFinder:
             known = _known(call, result, words, earlier)
             if known is not None:
                 yield known
-
-    def _counts(self, call: Hit | Sharer) -> bool:
-        return not is_agent_tool(call.tool) and not self._is_taken_back(call.bytes)
-
-    def _read(self, call: Hit | Sharer) -> tuple[LogRecord, Part]:
-        record = self._runtime.store.log.read(call.bytes)
-        return record, dict(parts_of(record, self._runtime.format))[call.item]
-
-    def _result(self, call: Hit | Sharer, record: LogRecord, called: Part) -> tuple[str, Part] | None:
-        """
-        Return the result that answers a call; None if there is none or it was taken back.
-
-        Of calls of one message that have no ids of their own, the first is answered by the first result, and so on.
-        """
-        form = self._runtime.format
-        same = [key for key, part in parts_of(record, form) if _pairs(part, ItemKind.TOOL_CALL, called)]
-        number = same.index(call.item)
-        for later in self._later(record):
-            parts = list(parts_of(later[1], form)) if later[1].role else []
-            results = [(key, part) for key, part in parts if _pairs(part, ItemKind.TOOL_RESULT, called)]
-            if number < len(results):
-                return None if self._is_taken_back(later[0]) else results[number]
-            number -= len(results)
-            if any(_pairs(part, ItemKind.TOOL_CALL, called) for _, part in parts):
-                return None  # what follows answers another message's calls
-        return None
-
-    def _later(self, record: LogRecord) -> Iterator[tuple[ByteRange, LogRecord]]:
-        """Yield the lines after a call that may hold its result, each once."""
-        log, end = self._runtime.store.log, record.at + len(record.items)
-        at = record.at
-        for number in range(end + 1, end + _RESULTS_WITHIN):
-            found = log.find(number)
-            if found is not None and found[1].at != at:
-                at = found[1].at
-                yield found
-
-
-def _pairs(part: Part, kind: ItemKind, called: Part) -> bool:
-    return part.kind is kind and part.call_id == called.call_id
 
 
 def runs_of(words: Collection[PlainWord]) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import attrs
 
 from gc_core.relevance.mentions import asks, sentences_in
-from gc_core.relevance.plain_words import PlainWord, spelt, together
-from gc_core.session.asked_words import MOST_HOLDING, SAID, AskedWords, Meaning
+from gc_core.relevance.plain_words import PlainWord, together
+from gc_core.session.asked_words import LEAST_WORDS, MOST_HOLDING, SAID, AskedWords, Meaning
 from gc_core.session.history import History
 from gc_core.session.meant_calls import CallMatcher, MeantCall
 from gc_core.session.named_calls import CallFinder
@@ -87,44 +87,39 @@ class PlainQuestions:
             each for each in found.sharers if number_of(each.item) < before and not self._is_taken_back(each.bytes)
         ]
         call = self._calls.meant(asked, earlier, meaning, whole, before=before)
-        if call is not None and not self._is_shown(call, items, asked, meaning, earlier):
-            later = self._said_later(call, items, asked, meaning, earlier)
-            return (*later, Answer(call.known.item, tuple(call.told.values()), call.reason))
+        if call is not None and not ShownTexts.of(items).shows(call.known.item, call.told.values()):
+            return self._with_news(call, items, asked, meaning, earlier)
         return () if said.is_step else self._said(asked, earlier, meaning, items)
 
     # -- inside --------------------------------------------------------------------------------------------------
 
-    def _is_shown(
-        self, call: MeantCall, items: Sequence[Item], asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
-    ) -> bool:
-        """Return whether the window has what is known by a call, or all that a message and the call share."""
-        shown = ShownTexts.of(items)
-        rare = meaning.rare & call.words
-        return shown.shows(call.known.item, call.told.values()) or any(
-            _tells(each, call, asked)
-            and rare.issubset(each.words)
-            and call.words.issubset(spelt(self._recall(each.item), asked.words))
-            for each in earlier
-            if each.item in shown.whole
-        )
-
-    def _said_later(
+    def _with_news(
         self, call: MeantCall, items: Sequence[Item], asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
     ) -> tuple[Answer, ...]:
-        """Return the newest text after a result that tells something in the words for which the result comes back."""
+        """Return what is known by a call, behind what was said later in the same words; nothing if a user's stands."""
         shown = ShownTexts.of(items)
+        known = Answer(call.known.item, tuple(call.told.values()), call.reason)
+        said, words = self._said_later(call, asked, meaning, earlier)
+        if said is None:
+            return (known,)
+        if not shown.shows(said.item, words):
+            return Answer(said.item, words, f"it was said later of {', '.join(words)}"), known
+        is_news = said.kind == ItemKind.USER_TEXT.value and len({word.run for word in call.words}) >= LEAST_WORDS
+        return () if is_news else (known,)
+
+    def _said_later(
+        self, call: MeantCall, asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
+    ) -> tuple[Sharer | None, tuple[str, ...]]:
+        """Return the newest text after a result that tells something in the words for which the result comes back."""
         rare = meaning.rare & call.words
         after = [each for each in earlier if number_of(each.item) > number_of(call.known.item)]
         for each in sorted(after, key=lambda each: -number_of(each.item)):
-            if each.kind not in SAID or not rare.issubset(each.words) or not _tells_more(each, call):
-                continue
-            told = "\n".join(part for part in sentences_in(self._recall(each.item)) if not asks(part))
-            here = together(told, asked.words, meaning.share)
-            if call.words.issubset(here):
-                words = tuple(here.values())
-                is_shown = shown.shows(each.item, words)
-                return () if is_shown else (Answer(each.item, words, f"it was said later of {', '.join(words)}"),)
-        return ()
+            if each.kind in SAID and rare.issubset(each.words):
+                told = "\n".join(part for part in sentences_in(self._recall(each.item)) if not asks(part))
+                here = together(told, asked.words, meaning.share)
+                if call.words.issubset(here):
+                    return each, tuple(here.values())
+        return None, ()
 
     def _said(
         self, asked: AskedWords, earlier: Sequence[Sharer], meaning: Meaning, items: Sequence[Item]
@@ -149,19 +144,6 @@ class PlainQuestions:
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
-
-
-def _tells(each: Sharer, call: MeantCall, asked: AskedWords) -> bool:
-    """
-    Return whether an item may tell what is known by a call: what a user asks or said does not, nor what the agent said
-    of the call.
-    """
-    is_asked = each.kind == ItemKind.USER_TEXT.value and not asked.is_plan
-    return not is_asked and _tells_more(each, call)
-
-
-def _tells_more(each: Sharer, call: MeantCall) -> bool:
-    return call.remark is None or each.item != call.remark.item
 
 
 def _may_return(each: Sharer, whole: Collection[str]) -> bool:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, Unpack
 
 import attrs
 
 from gc_core.errors import ConfigError
-from gc_core.providers.excerpts import excerpt_end
 from gc_core.relevance.tool_calls import CallKind, ToolCall
 from gc_core.session.history import History
 from gc_core.session.inbox import Inbox
 from gc_core.session.runtime import CallGate, Runtime
 from gc_core.storage.search import Filters, Hit
-from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
@@ -25,6 +21,7 @@ from gc_core.window.memory_blocks import Block
 from gc_core.window.view import WindowView
 
 if TYPE_CHECKING:
+    from gc_core.session.name_carriers import CarrierFinder
     from gc_core.session.named_calls import CallFinder
     from gc_core.session.named_results import ResultFinder
     from gc_core.session.plain_questions import PlainQuestions
@@ -32,25 +29,8 @@ if TYPE_CHECKING:
 MOST_SUGGESTED = 3
 """The most suggestions at once."""
 
-MOST_LOOKED_UP = 8
-"""The most names of one step to search for in texts, those of calls first and the longest first."""
-
 RECALLED = RECALLED_NAME
 """The enrichment in which ``auto_expand`` brings texts back."""
-
-_HITS = 10  # hits per name, among which its carrier is chosen: each is read from the log
-_BEFORE_CHARS = 400  # characters of an excerpt before the name it is shown for
-_PASSAGE = 400  # characters among which as many names as possible are shown
-_PLACES = 200  # places of a name in a text among which the one to show is chosen
-
-_SAID = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL})
-# Enrichment is excluded: what was recalled before is a copy.
-_WORTH = {
-    kind.value: worth
-    for worth, kind in enumerate(
-        (ItemKind.ASSISTANT_TEXT, ItemKind.TOOL_CALL, ItemKind.MEMORY_BLOCK, ItemKind.USER_TEXT, ItemKind.TOOL_RESULT)
-    )
-}
 
 
 @attrs.frozen(kw_only=True)
@@ -93,17 +73,18 @@ def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     """
     Return the collected items that are needed next, judging by the newest words: at most three, the most needed first.
 
-    The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it that
-    was answered before comes first, if it reads a file that no call has named since. Then what an earlier call returned
-    for a file, ticket, address, host, symbol or quoted command that a user asks for or the agent names: of
+    The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it
+    that was answered before comes first, if it reads a file that no call has named since. Then what an earlier call
+    returned for a file, ticket, address, host, symbol or quoted command that a user asks for or the agent names: of
     several results the one with most of the other words, then the newest; of what was changed since, only what was
-    written. What is done to a thing, or is to be done with it in future, does not ask for it, nor does a user's mention
-    that shares no word with it. Then other names that are said or called there
-    and that nothing else in the window contains: each leads to the newest item that carried it, a tool's result rather
-    than a mention; new names lead nowhere. If none does, rare words lead to the call that shares most of them by its
-    arguments, its result and what the agent said of it; otherwise a user's question leads to the item with most of
-    them, and to the agent's reply if that is a message. Nothing changes. It takes a dozen searches at most, and the
-    first search of a session without a directory builds its index.
+    written; nothing if a user told of it later, and the window still shows that. What is done to a thing, or is to
+    be done with it in future, does not ask for it, nor does a user's mention that shares no word with it. Then
+    other names that are said or called there and that nothing else in the window contains: each leads to the newest
+    item that carried it, a tool's result rather than a mention; new names lead nowhere. If none does, rare words
+    lead to the call that shares most of them by its arguments, its result and what the agent said of it; otherwise
+    a user's question leads to the item with most of them, and to the agent's reply if that is a message. Nothing
+    changes. It takes about a dozen searches at most, and the first search of a session without a directory builds its
+    index.
     """
     return session.port.suggestions.suggest()
 
@@ -162,7 +143,6 @@ class RecallSuggestions:
             step = _newest(self._view().units)
         if step is None:
             return ()
-        before = number_of(step.items[0].id)
         whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
         repeated = [self._suggested(key, (), why) for key, why in self._answered_before(step, whole)]
         said = SaidWords.of(step)  # once: it asks the model of rules
@@ -170,11 +150,9 @@ class RecallSuggestions:
         taken = {suggestion.item for suggestion in repeated}
         called = [self._suggested(each.item, each.words, each.reason) for each in named.found if each.item not in taken]
         taken.update(suggestion.item for suggestion in called)
-        names = [name for name in _missing(items, step) if not named.decides(name)]
-        carriers = self._carriers(names, MOST_LOOKED_UP - named.compared, before=before, whole=whole)
         carried = [
             self._suggested(key, names, f"the only carriers of {', '.join(names)} were collected")
-            for key, names in carriers.items()
+            for key, names in self._carriers.carriers(step, items, named, whole).items()
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
@@ -207,9 +185,16 @@ class RecallSuggestions:
     @functools.cached_property
     def _calls(self) -> CallFinder:
         """Made when it is first needed, because most sessions are never asked; so are the others."""
+        from gc_core.session.logged_calls import LoggedCalls
         from gc_core.session.named_calls import CallFinder
 
-        return CallFinder(self._runtime, self._search, self._recall, self._is_taken_back)
+        return CallFinder(LoggedCalls(self._runtime, self._is_taken_back), self._search, self._recall)
+
+    @functools.cached_property
+    def _carriers(self) -> CarrierFinder:
+        from gc_core.session.name_carriers import CarrierFinder
+
+        return CarrierFinder(self._calls, self._search, self._recall, self._is_taken_back)
 
     @functools.cached_property
     def _results(self) -> ResultFinder:
@@ -237,33 +222,6 @@ class RecallSuggestions:
         with self._gate.call("search"):
             return self._history.search(query, **filters)
 
-    def _carriers(
-        self, names: Sequence[str], most: int, *, before: int, whole: frozenset[str]
-    ) -> Mapping[str, tuple[str, ...]]:
-        """
-        Return the names by the collected item that carries them best, after at most so many searches; parts of a name
-        already found are skipped.
-        """
-        found: dict[str, tuple[str, ...]] = {}
-        looked_up = 0
-        for name in names:
-            if looked_up == most:
-                break
-            if any(name in known for known_names in found.values() for known in known_names):
-                continue
-            looked_up += 1
-            hits = [hit for hit in self._search(name, limit=_HITS) if number_of(hit.item) < before]
-            may_return = (hit for hit in hits if _may_return(hit, whole) and not self._is_taken_back(hit.bytes))
-            best = sorted(may_return, key=_worth, reverse=True)
-            carrier = next((hit.item for hit in best if self._is_carrier(hit, name)), "")
-            if carrier:
-                found[carrier] = (*found.get(carrier, ()), name)
-        return found
-
-    def _is_carrier(self, hit: Hit, name: str) -> bool:
-        says = hit.kind != ItemKind.TOOL_CALL.value or self._calls.says(hit)
-        return says and _carries(self._recall(hit.item), name)
-
     def _answered_before(self, step: Unit, whole: frozenset[str]) -> Iterator[tuple[str, str]]:
         """Yield the collected results that still answer a waiting call of the step, each with the reason."""
         answered = {item.call for item in step.items if item.kind is ItemKind.TOOL_RESULT}
@@ -281,13 +239,15 @@ class RecallSuggestions:
         Return the text under a line that names its item, in at most this many tokens; of a long text the part around
         the names.
         """
-        text = self._recall(suggestion.item)
+        from gc_core.session.passages import passage_with
+
         head = f"[recalled {suggestion.item}: {suggestion.reason}]\n"
         room = most - self._runtime.counter.count(head + "\n\n")
         if room < 1:
             return ""
-        start = 0 if suggestion.tokens <= room else _start(text, suggestion.names, min(_BEFORE_CHARS, room))
-        return head + text[start : excerpt_end(text, start, room, self._runtime.counter)]
+        text = self._recall(suggestion.item)
+        is_short = suggestion.tokens <= room
+        return head + (text if is_short else passage_with(suggestion.names, text, room, self._runtime.counter))
 
 
 def _newest(units: Sequence[Unit]) -> Unit | None:
@@ -299,60 +259,7 @@ def _newest(units: Sequence[Unit]) -> Unit | None:
     return max(said, key=lambda unit: unit.number, default=step)
 
 
-def _missing(items: Sequence[Item], step: Unit) -> list[str]:
-    """
-    Return names that the step says or calls and no other item contains, those of calls first, the longest first.
-
-    Directories and relative paths are left out: they occur in many texts and say little.
-    """
-    said = [item for item in step.items if item.kind in _SAID]
-    own = {item.id for item in step.items if item.kind in _SAID or item.kind is ItemKind.THINKING}
-    shown = frozenset().union(*(item.scan.names for item in items if item.id not in own))
-    called = frozenset().union(*(item.scan.names for item in said if item.kind is ItemKind.TOOL_CALL))
-    named = frozenset().union(*(item.scan.names for item in said)) - shown
-    named = frozenset(name for name in named if ".." not in name and not name.endswith("/"))
-    return sorted(named, key=lambda name: (name not in called, -len(name), name))
-
-
-def _carries(text: str, name: str) -> bool:
-    """
-    Return whether the text contains the name exactly, not as part of a longer word.
-
-    Checked here, for the few best hits: a search for it as an entity would read thousands of others.
-    """
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
-def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
-    """Return whether the item was collected, and is not a copy that was recalled before."""
-    return hit.kind in _WORTH and hit.item not in whole and not is_agent_tool(hit.tool)
-
-
-def _worth(hit: Hit) -> tuple[int, int]:
-    return _WORTH[hit.kind], number_of(hit.item)
-
-
 def _is_read(call: Item) -> bool:
     """Return whether the call reads one file, by its name and arguments."""
     did = ToolCall.of(call)
     return did.kind is CallKind.READ and bool(did.files)
-
-
-def _start(text: str, names: Sequence[str], before: int) -> int:
-    """Return the start of a line at most this many characters before the place with most of the names."""
-    places = _places(text, [rf"(?<!\w){re.escape(name)}(?!\w)" for name in names])
-    places = places or _places(text, map(re.escape, names))  # words of scripts without blanks
-    place = max(places, key=lambda place: (_near(text, names, place), -place), default=0)
-    near = max(0, place - before)
-    line = text.find("\n", near, place)
-    return near if near == 0 or line < 0 else line + 1
-
-
-def _places(text: str, patterns: Iterable[str]) -> list[int]:
-    every = (itertools.islice(re.finditer(pattern, text), _PLACES) for pattern in patterns)
-    return [found.start() for found in itertools.chain.from_iterable(every)]
-
-
-def _near(text: str, names: Sequence[str], place: int) -> int:
-    """Return how many of the names are in the passage that begins at a place."""
-    return sum(text.find(name, place, place + _PASSAGE) >= 0 for name in names)

@@ -27,5 +27,5 @@ def test_of_the_second_set_nine_of_ten_answers_come_back_and_few_others_are_expa
 def test_of_the_half_of_the_third_set_that_was_held_out_eight_of_ten_answers_come_back_and_a_third_of_others_at_most():
     held_out = [case for case in cases("named_questions_third") if int(case.id[1:]) % 2]
     answered, expanded = answered_and_expanded(held_out)
-    assert answered >= 48
-    assert expanded <= 17
+    assert answered >= 50
+    assert expanded <= 14

@@ -185,4 +185,4 @@ def _occurs(name: str, plain: str) -> bool:
     """Return whether some word, or some words in a row, begin with a name."""
     declined = name[: max(_LEAST_STEM, len(name) - 2)] if _CYRILLIC.search(name) or not name.isascii() else name
     begins = dict.fromkeys((declined, _ADJECTIVE.sub("", name)))
-    return any(re.search(r"(?<![^\W_])" + r"[\W_]{0,3}".join(begin), plain) for begin in begins)
+    return any(re.search(r"(?<![^\W_])" + r"[\W_]{0,3}".join(map(re.escape, begin)), plain) for begin in begins)

@@ -75,17 +75,13 @@ def tool(name, shown=text, **arguments):
     )
 
 
-def columns(name, last):
-    """The lines of a text with their words in another order, or without some."""
-    return "\n".join(" | ".join(line.split()[::last]) for line in lines(name))
-
-
-def tail(number):
-    return lambda name: text(name, 120 - number, number)
-
-
 def ages(name, minutes):
-    return "\n".join(f"{line}   {minutes}m   node-1" for line in lines(name))
+    return "\n".join(["NAME   AGE   NODE", *(f"{line}   {minutes}m   node-1" for line in lines(name))])
+
+
+def turned(place):
+    rows = lines("row")
+    return "\n".join(rows[place:] + rows[:place])
 
 
 NUMBERS = itertools.count(100)
@@ -123,7 +119,6 @@ READ = tool("read_file", path="src/{0}.py")
             tool("Task", prompt="Locate and explain where {0} is done in here", kind="Explore"),
         ],
         [shell("git show {0}"), shell("git diff {0}~1 {0}"), shell("git log -p -1 {0}")],
-        [shell("kubectl logs job/{0}"), *(shell(f"kubectl logs job/{{0}} --tail={n}", tail(n)) for n in (90, 80, 70))],
         [
             tool("fetch", url="https://{0}.example/a?page=1"),
             tool("fetch", url="http://www.{0}.example/a?page=1&utm_source=mail{1}"),
@@ -166,23 +161,46 @@ def test_a_text_that_comes_back_is_known_whatever_words_asked_for_it(ways):
 @pytest.mark.parametrize(
     "ways",
     [
-        [
-            tool("execute_sql", query="SELECT place, kind, status FROM {0}"),
-            tool("execute_sql", lambda name: columns(name, -1), query="SELECT status, kind, place FROM {0} ORDER BY 1"),
-            shell("psql -h db -c \"SELECT kind, place FROM {0} WHERE place <> 'x'\"", lambda name: columns(name, 2)),
-        ],
-        [
-            shell("kubectl get cm {0} -o yaml"),
-            shell("kubectl get cm {0} -o json", lambda name: json.dumps(lines(name), indent=1)),
-        ],
+        [shell("psql -h db -c 'SELECT * FROM {0}'"), shell('psql -h db -At -c "SELECT * FROM {0};" | head -n 200')],
+        [tool("execute_sql", query="SELECT status FROM {0}"), tool("execute_sql", query="select status from {0} x")],
         [tool("find_customer", id="{0}"), tool("find_customer", email="{0}"), tool("get_profile", of="{0}, please")],
     ],
 )
-def test_what_says_no_new_word_is_known_in_whatever_form_it_comes(ways):
+def test_what_a_text_contains_names_its_thing(ways):
     """The first call with a word of its own may ask for another thing; from the second on it asks for the same."""
     place = first_notice(around(*ways))
     assert place is not None
     assert place < 5 * RING
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "psql -o out -c 'SELECT 1 FROM m'",
+        "psql --output=out -c 'SELECT 1 FROM m'",
+        "psql -f m.sql -c 'SELECT 1 FROM m'",
+        "psql -L log -c 'SELECT 1 FROM m'",
+        "psql -c VACUUM -c 'SELECT 1 FROM m'",
+        "psql -c 'SELECT 1; VACUUM'",
+        "psql -c 'SELECT 1 \\g out'",
+        "sqlite3 -init m.sql a.db 'SELECT 1 FROM m'",
+        "psql < m.sql 'SELECT 1 FROM m'",
+    ],
+)
+def test_a_statement_with_anything_beside_it_does_not_surely_read(statement):
+    item = Item(
+        id="i1", kind=ItemKind.TOOL_CALL, source="conversation", policy=GCPolicy.EPHEMERAL, tokens=1,
+        original_tokens=1, text=json.dumps({"command": statement}), unit=0, turn=0, step=0, name="bash",
+    )  # fmt: skip
+    assert not only_reads(ToolCall.of(item), item.text)
+
+
+def test_what_a_tool_answers_to_messages_is_news_from_its_second_answer_on():
+    """The first may be how it confirms them; a user that answers through a tool says something each time."""
+    asked = (("message_user", {"text": "One moment."}, f"sent to {('Ann', 'Bob', 'Cid')[p % 3]}") for p in range(99))
+    assert first_notice(around(READ, between=lambda _: next(asked), laps=4)) is not None
+    told = (("message_ask_user", {"text": f"Field {p}?"}, f"Answer: {chr(97 + p)}.") for p in range(99))
+    assert first_notice(around(READ, between=lambda _: next(told))) is None
 
 
 @pytest.mark.parametrize(
@@ -256,6 +274,9 @@ def test_a_small_result_belongs_to_its_call():
         lambda place: [("crm_query", {"filter": f"age > {place}"}, f"{text('same')}\ncount {place * 7919 % 1009}")],
         lambda place: [("list_jobs", {}, text("jobs", place))],
         lambda place: [("bash", {"command": f"psql -c 'VACUUM t{place}'"}, text("left"))],
+        lambda place: [("bash", {"command": "kubectl top pods"}, ages("top", 100 + place).replace("AGE", "CPU"))],
+        lambda place: [("list_orders", {"sort_by": f"column {place}"}, turned(place))],
+        lambda place: [("bash", {"command": f"kubectl get pods -n {place}"}, text("pods", 4 * place, 4) * 9)],
         lambda place: [PLAN, ("find_user_settings", {"user": place}, text("settings"))],
         lambda place: [PLAN, ("bash", {"command": f"grep -rh timeout services/s{place}/"}, text("timeouts"))],
         lambda place: [PLAN, ("bash", {"command": f"cd services/s{place} && rg -n -A 2 timeout ."}, text("timeouts"))],

@@ -9,6 +9,7 @@ from typing import Final
 
 from gc_core.relevance.parts import digest, keep_newest
 from gc_core.relevance.rounds import MadeCall
+from gc_core.values.patterns import regex
 
 MOST_WORDS: Final = 10_000
 """The most words, and forms of calls, that are remembered, the latest used; some 200 bytes each."""
@@ -29,6 +30,8 @@ _NEW: Final = b"new"
 """Stands in the form of a call where any new word may stand."""
 
 _FEW = 3
+_LONG_NUMBER = 3
+_PIECE = regex(r"[^\W_]+")
 
 Things = tuple[bytes, ...]
 
@@ -47,28 +50,20 @@ class Namings:
         self._forms: OrderedDict[bytes, None] = OrderedDict()
         self._calls: OrderedDict[bytes, tuple[Things, ...]] = OrderedDict()
 
-    def names_other(self, made: MadeCall, key: bytes, contained: Iterable[str]) -> bool:
+    def names_other(self, made: MadeCall, key: bytes, text: str) -> bool:
         """
-        Return whether a call names another thing than the calls before for which the text of this key came. Those of
-        its words that are ``contained`` in that text name its thing.
+        Return whether a call names another thing than the calls before for which the text of this key came. What the
+        ``text`` contains names its thing; "" if it is new. The call is remembered.
         """
-        said = frozenset(digest("thing", word) for word in contained)
-        things = _things_of(made)
+        things = tuple(digest("thing", word) for word in made.words)
+        said = _said_in(made.words, text)
         new = frozenset(things).difference(self._only, said)
         if made.reads:
-            return bool(new) and (self._has_form(made.name, things, new) or not self._names(made.name, things, key))
-        return self._is_like_one(things, key, said) or not self._names(made.name, things, key)
-
-    def remember(self, made: MadeCall, key: bytes) -> None:
-        """Remember the call for which the text of this key came."""
-        things = _things_of(made)
-        for word in (*things, digest("tool", made.name)):
-            self._only[word] = key if self._only.get(word, key) == key else _SEVERAL
-            keep_newest(self._only, word, MOST_WORDS)
-        if made.reads or len(things) > MOST_COMPARED:
-            return
-        self._calls[key] = (*self._calls.get(key, ()), things)[-MOST_CALLS:]
-        keep_newest(self._calls, key, MOST_TEXTS)
+            is_other = bool(new) and (self._has_form(made.name, things, new) or not self._names(made.name, things, key))
+        else:
+            is_other = self._is_like_one(things, key, said) or not self._names(made.name, things, key)
+        self._remember(made, things, key)
+        return is_other
 
     # -- inside --------------------------------------------------------------------------------------------------
 
@@ -101,9 +96,23 @@ class Namings:
         """Return whether all that one call says and the other does not went with this text only, or stands in it."""
         return all(word in said or self._only.get(word) == key for word in (Counter(one) - Counter(other)))
 
+    def _remember(self, made: MadeCall, things: Things, key: bytes) -> None:
+        for word in (*things, digest("tool", made.name)):
+            self._only[word] = key if self._only.get(word, key) == key else _SEVERAL
+            keep_newest(self._only, word, MOST_WORDS)
+        if made.reads or len(things) > MOST_COMPARED:
+            return
+        self._calls[key] = (*self._calls.get(key, ()), things)[-MOST_CALLS:]
+        keep_newest(self._calls, key, MOST_TEXTS)
 
-def _things_of(made: MadeCall) -> Things:
-    return tuple(digest("thing", word) for word in made.words)
+
+def _said_in(words: Iterable[str], text: str) -> frozenset[bytes]:
+    """Return the digests of the words that stand in a text; a short number may stand anywhere."""
+    if not text:
+        return frozenset()
+    pieces = frozenset(_PIECE.findall(text.lower()))
+    long = (word for word in words if not (word.isdecimal() and len(word) < _LONG_NUMBER))
+    return frozenset(digest("thing", word) for word in long if pieces.issuperset(_PIECE.findall(word)))
 
 
 def _differs_in_few(one: Things, other: Things) -> bool:

@@ -42,9 +42,14 @@ _LOOKS = regex(
     r"\b[^>`$]{0,2000}"
 )
 _CLIENT = regex(
-    r"\s{0,9}(?:psql|mysql|mariadb|sqlite3|duckdb)\b[^\"'|;&>`$\n]{0,200}(?:\"([^\"`$]{1,2000})\"|'([^'`$]{1,2000})')"
+    r"\s{0,9}(?:psql|mysql|mariadb|sqlite3|duckdb)"
+    r"(?: -[hUudpP] ?[\w./:@-]{1,99}| -[tAXqxEN]{1,9}| --(?:host|user|username|dbname|port)[= ][\w./:@-]{1,99}"
+    r"| --(?:csv|no-align|tuples-only|batch)| [\w/.][\w./:-]{0,98}){0,12}"
+    r"(?: -[tAXqxEN]{0,9}[ce]| --(?:command|execute))?[ =]{0,2}(?:\"([^\"\\`$;]{1,2000});?\"|'([^'\\`$;]{1,2000});?')"
     r"\s{0,9}(?:\|\s{0,9}(?:head|tail|column|cat)\b[^\"'|;&>`$\n]{0,99})?"
 )
+"""A client of SQL with one statement, and with no option that writes or runs anything else."""
+
 _PIECES = regex(r"\|\|?|&&|;|\n")
 _MOST = 2_000  # characters of a command or statement
 

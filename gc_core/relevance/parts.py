@@ -37,6 +37,8 @@ MOST_LINES_IN_ALL: Final = 20_000
 
 _NUMBERED = regex(r"^[ \t]{0,9}L?(\d{1,7})(?:\t|→|[|:]| {1,3}\|)", re.MULTILINE)
 _AGE = regex(r"(?<=[ \t]{2})(?:\d{1,6}[dhms]){1,4}(?=[ \t]{2}| ?$)", re.MULTILINE)
+_HAS_AGES = regex(r"\bAGE\b")
+_HEAD = 500
 _HEAD_LINES = 3
 
 
@@ -81,10 +83,11 @@ class Target:
 
 def text_key(text: str, *, in_any_order: bool) -> bytes:
     """
-    Return the digest of a text that was read, without numbers of lines and the moment at which it was made. A search
-    returns the same lines ``in_any_order``; elsewhere a new order is news.
+    Return the digest of a text that was read, without numbers of lines, the moment at which it was made, and the column
+    of ages that kubectl shows. A search returns the same lines ``in_any_order``; elsewhere a new order is news.
     """
-    lines = _AGE.sub("", without_moments(_unnumbered(text))).strip().split("\n")
+    plain = without_moments(_unnumbered(text))
+    lines = (_AGE.sub("", plain) if _HAS_AGES.search(plain[:_HEAD]) else plain).strip().split("\n")
     return digest("text", *(sorted(lines) if in_any_order else lines))
 
 

@@ -104,8 +104,8 @@ class MadeCall:
     def of(cls, item: Item) -> MadeCall:
         """Return the call of an item."""
         call, shown = ToolCall.of(item), f"{item.name}({item.text})"
-        asks, read = asks_for_state(item.name, item.text) and not selects(call, item.text), _read(item.text)
-        reads = not asks and only_reads(call, item.text)
+        asks, read = asks_for_state(item.name, item.text), _read(item.text)
+        reads = (not asks or selects(call, item.text)) and only_reads(call, item.text)
         return cls(
             name=item.name,
             arguments=item.text,

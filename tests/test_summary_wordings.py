@@ -352,10 +352,11 @@ def test_more_orders_and_lists_of_what_is_left_are_found(text):
     [
         "The user lived in Texas, in the United States, and flew from Denver to Chicago.",
         "It was Newark that the user wanted, not Los Angeles.",
+        "The user flew by way of Las Vegas, of Minneapolis and of Hong Kong.",
     ],
 )
 def test_a_code_stands_for_a_name(text):
-    original = 'He flew from the airport of his: "TX", USA, {"origin": "DEN", "to": "ORD"}, not (LAX) but (EWR).'
+    original = 'He flew from the airport: "TX", USA, {"from": "DEN", "to": "ORD"}, (LAX), (EWR), (LAS), (MSP), (HKG).'
     assert unknown_names(text, [original]) == ()
 
 
@@ -374,6 +375,7 @@ def test_no_code_stands_for_a_name_of_other_letters():
         ("The user wanted Redis instead of it.", "All of them are disabled, and the cache is what they required is."),
         ("The user wanted Stripe instead of it.", "The agent is to strip the lines of the text."),
         ("The user wanted Datadog instead of it.", "The agent is to read the data of the text."),
+        ("The user wanted Andy instead of it.", "The agent is to read the text and you are to write it."),
     ],
 )
 def test_letters_inside_of_words_and_across_them_are_no_name(text, original):
@@ -386,6 +388,8 @@ def test_letters_inside_of_words_and_across_them_are_no_name(text, original):
         ("The user wanted Redis instead of it.", "Take the useRedis of the module and the rest."),
         ("The user wanted Dropbox instead of it.", "Take the drop box, and the rest of it."),
         ("The user wanted Redis instead of it.", "Take the redis-py of the other one."),
+        ("It was the customs office of New Caledonia.", "Take the Agence Cal\u00e9donienne de Transit of the list."),
+        ("He was alone for the whole of the Covid year.", "Because of the pandemic I am alone for the year."),
         ("The table of the MySQL server was read.", "DESCRIBE a: [('id', b'int', 'auto_increment')]"),
     ],
 )
@@ -401,6 +405,10 @@ def test_a_name_begins_a_word_or_is_a_word_in_two(text, original):
         "A later request: review the change of the branch.",
         "- search_flights: run twice, with one result. Four prompts were allowed: run tests, format code.",
         "The routing section was read next, and nothing had changed.",
+        "It was read. Next, teachers per hometown: the column was missing. She was going to look for it.",
+        "## Pendiente\nLa pregunta quedó sin respuesta.\n## Otro\nNada.",
+        "## Offen\n- Die Antwort wurde erbeten und fehlte.",
+        "## Offen\nNichts.",
     ],
 )
 def test_what_the_user_asked_for_and_what_a_tool_did_is_no_order(text):
@@ -413,7 +421,15 @@ def test_what_the_user_asked_for_and_what_a_tool_did_is_no_order(text):
         "## User\nThe challenge.\n## Open\n- Solve the challenge again.",
         "À faire avant 14 h : remplir la fiche.",
         "It was read. Next, the routing section.",
+        "## Pendiente\n- Las pruebas",
+        "## Offen\n- Tests\n## Erledigt\nDie Tests wurden geschrieben.",
     ],
 )
 def test_in_other_sections_and_after_a_heading_it_is_left_to_do(text):
     assert orders_in(text)
+
+
+def test_the_name_of_a_tool_is_a_noun():
+    text = "- Finish with seven agencies, five of them in the capital."
+    assert orders_in(text)
+    assert not orders_in(text, ["Finish"])

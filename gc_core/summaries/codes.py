@@ -15,11 +15,14 @@ _RUN = regex(r"(?:[A-ZÀ-Þ][a-zà-ÿ]+ ){1,5}[A-ZÀ-Þ][a-zà-ÿ]+")
 _AIRPORTS: Final = {
     code: tuple(city.split("-"))
     for pair in """
-    ARN:stockholm BNA:nashville BWI:baltimore CDG:paris CVG:cincinnati DCA:washington DFW:dallas DTW:detroit DXB:dubai
-    EWR:newark EZE:buenos-aires FCO:rome GIG:rio-janeiro GRU:sao-paulo HND:tokyo IAD:washington IAH:houston ICN:seoul
-    JFK:new-york LAX:los-angeles LGA:new-york LHR:london MCI:kansas-city MCO:orlando MSY:new-orleans MXP:milan NRT:tokyo
-    ORD:chicago ORY:paris PDX:portland PEK:beijing PVG:shanghai RDU:raleigh SFO:san-francisco SJC:san-jose SLC:salt-lake
-    SVO:moscow YUL:montreal YVR:vancouver YYZ:toronto
+    ARN:stockholm BDL:hartford BLR:bangalore BNA:nashville BOM:mumbai BWI:baltimore CAN:guangzhou CCU:kolkata CDG:paris
+    CGK:jakarta CMH:columbus CTS:sapporo CTU:chengdu CVG:cincinnati DCA:washington DFW:dallas DTW:detroit DXB:dubai
+    EWR:newark EZE:buenos-aires FCO:rome GIG:rio-janeiro GRU:sao-paulo HGH:hangzhou HND:tokyo IAD:washington IAH:houston
+    ICN:seoul JAX:jacksonville JFK:new-york KIX:osaka LAX:los-angeles LGA:new-york LHR:london LTN:london LYS:lyon
+    MAA:chennai MCI:kansas-city MCO:orlando MDW:chicago MSP:minneapolis-saint-paul MSY:new-orleans MXP:milan NRT:tokyo
+    ORD:chicago ORY:paris PDX:portland PEK:beijing PKX:beijing PVG:shanghai RDU:raleigh RSW:fort-myers SCL:santiago
+    SFO:san-francisco SGN:saigon SJC:san-jose SLC:salt-lake SMF:sacramento SVO:moscow SZX:shenzhen XIY:xian YUL:montreal
+    YVR:vancouver YYC:calgary YYZ:toronto
     """.split()  # noqa: SIM905 - a list of quoted words is harder to read
     for code, _, city in [pair.partition(":")]
 }
@@ -51,10 +54,14 @@ class Codes:
         return any(lower in _AIRPORTS.get(code, ()) or _is_short_for(code.lower(), lower) for code in self.quoted)
 
     def spelt_out(self, prose: str) -> Iterator[str]:
-        """Yield the words of runs whose first letters the codes are, or begin with."""
+        """Yield the words of runs whose first letters the codes are, or begin with, and of LAS for Las Vegas."""
         for words in map(str.split, _RUN.findall(prose)):
             first = "".join(word[0] for word in words)
-            if any(known.startswith(first) for known in self.initials):
+            joined = "".join(words[:2]).lower()
+            if any(known.startswith(first) for known in self.initials) or any(
+                len(code) > 2 and _is_short_for(code.lower(), joined)  # noqa: PLR2004 - two letters fit many names
+                for code in self.quoted
+            ):
                 yield from words
 
 

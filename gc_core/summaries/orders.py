@@ -9,7 +9,8 @@ dozen languages, orders in English, German, French, Spanish and Japanese.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from gc_core.summaries.english_words import BEFORE_NOUNS, IRREGULAR_PASTS, words_in
@@ -17,8 +18,8 @@ from gc_core.summaries.left_undone import left_undone
 from gc_core.values.patterns import regex
 
 _FUTURE = regex(
-    r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
-    r"|has to|(?<!\w )next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll"
+    r"\b(?:will|won't|shall|gonna|(?<!was )(?<!were )going to|let's|let us|please|need to|needs to|must now|should now"
+    r"|must not|have to|has to|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll"
     r"|remember to|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
     r"|what(?: is|'s) (?:left|still) to (?:do|be done)|don't forget"
     r"|bitte|nächste schritte|vergessen sie|man sollte|m(?:uss|üssen) noch|prochaines étapes|étapes suivantes|n'oubliez"
@@ -58,6 +59,8 @@ _HEADING = regex(
     rf"[*_]{{0,2}}(?:\s?[:：][*_]{{0,2}}+\s{{0,9}}+(?!{_NOTHING})|[ \t]{{0,9}}$)",
     re.MULTILINE,
 )
+_NO_TASK = regex(rf"\W*(?:{_NOTHING})")
+_SECTION = regex(r"(?:\n(?!#)[^\n]*)*")
 _NOTE = regex(
     r"(?:^[ \t\-*•–#>\d.)_]{0,20}|[.!?;:]\s{1,9})((?:to-?do|fixme)s?)\b|\b((?:to-?do|fixme)s?):", re.MULTILINE
 )
@@ -88,6 +91,7 @@ _ORDER = regex(
     rf"{_BEGIN}(?:{_LEAD}((?:{_VERB}) (?:{_OBJECTS}))|((?:do not|don't|never|always|have an?) \w+))\b",
     re.MULTILINE,
 )
+_NEXT = regex(r"(?<!\w )\b(next,)")
 _BARE = regex(
     rf"{_BEGIN}(?i:{_LEAD})(([A-Za-z][a-z]{{2,14}}) (?:(the|these|those|their|your|our|my|every|its|it|them|any|this"
     r"|her|him|us)|an?|all))\b",
@@ -172,22 +176,37 @@ _JAPANESE = regex(
 )
 
 
-def orders_in(prose: str) -> dict[str, None]:
-    """Return what gives orders, tells the future, or is left to do, once each, apart from what the user wished."""
+def orders_in(prose: str, tools: Iterable[str] = ()) -> dict[str, None]:
+    """
+    Return what gives orders, tells the future, or is left to do, once each, apart from what the user wished.
+
+    The names of the agent's tools are nouns: "Finish with seven agencies" tells of a call.
+    """
     prose = _WISHES.sub("", prose.replace("’", "'"))
     lower = prose.lower()
     found = [match[0] for match in _FUTURE.finditer(lower)]
-    for pattern in (_HEADING, _NOTE, _BOX, _ORDER, _JAPANESE):
+    found += _headings(lower)
+    for pattern in (_NOTE, _BOX, _ORDER, _JAPANESE):
         found += [match[match.lastindex or 0] for match in pattern.finditer(lower)]
     found += left_undone(prose)
     found += _bare_verbs(prose)
-    found += _plain_orders(lower)
+    found += _plain_orders(lower, _HOMOGRAPHS.union(map(str.lower, tools)))
+    found += _without_past(_NEXT, _PAST, lower)
     found += _without_past(_GERMAN, _GERMAN_PAST, prose)
     found += _without_past(_ROMANCE, _ROMANCE_PAST, lower)
     found += _without_past(_SPANISH, _ROMANCE_PAST, lower)
     if _IS_FRENCH.search(lower):
         found += _without_past(_FRENCH, _ROMANCE_PAST, lower)
     return dict.fromkeys(" ".join(one.split()).replace("¤", "…") for one in found)
+
+
+def _headings(lower: str) -> Iterator[str]:
+    """Yield headings of what is left to do; a section of what had been open tells that as a past fact, or nothing."""
+    for match in _HEADING.finditer(lower):
+        section = _SECTION.match(lower, match.end())
+        told = section[0].strip() if section and "#" in match[0] else ""
+        if not (_NO_TASK.match(told) or any(past.search(told) for past in (_PAST, _GERMAN_PAST, _ROMANCE_PAST))):
+            yield match[1]
 
 
 def _without_past(pattern: re.Pattern[str], past: re.Pattern[str], text: str) -> Iterator[str]:
@@ -211,9 +230,9 @@ def _bare_verbs(prose: str) -> Iterator[str]:
             yield match[1].lower()
 
 
-def _plain_orders(lower: str) -> Iterator[str]:
+def _plain_orders(lower: str, nouns: AbstractSet[str]) -> Iterator[str]:
     for match in _PLAIN.finditer(lower):
         verb, rest = match[1].strip(), match[2]
-        if _PAST.search(rest) or (verb in _HOMOGRAPHS and not _WHEN.search(rest)):
+        if _PAST.search(rest) or (verb in nouns and not _WHEN.search(rest)):
             continue
         yield f"{verb} {rest.split()[0]}"

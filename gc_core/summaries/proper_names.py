@@ -48,6 +48,9 @@ _SQUEEZED = regex(r"[\W_]+")
 
 _LEAST_STEM: Final = 3
 _LONGEST_ENDING: Final = 3
+_LONG_NAME: Final = 8
+"""Such names end otherwise in other languages: Caledonia is Calédonie."""
+
 _DECLINE_NAMES: Final = frozenset({"pl", "ru"})
 _FLEETING = regex(r"[еёe](?=[^аеёиоуыэюяaeiouy]$)")
 _CYRILLIC = regex(r"[а-яё]{3}")
@@ -87,6 +90,7 @@ _CALLED: Final = {
     "mongodb": ("mongo",),
     "mariadb": ("mysql",),
     "mysql": ("autoincrement", "onlyfullgroupby"),
+    "covid": ("pandemic", "coronavirus"),
     "homebrew": ("brew",),
     "fibonacci": ("fib",),
     "javascript": ("npm", "node", "packagejson", "ecmascript"),
@@ -182,7 +186,9 @@ def _is_heading(line: str) -> bool:
 
 
 def _occurs(name: str, plain: str) -> bool:
-    """Return whether some word, or some words in a row, begin with a name."""
-    declined = name[: max(_LEAST_STEM, len(name) - 2)] if _CYRILLIC.search(name) or not name.isascii() else name
+    """Return whether some word begins with a name, or some words in a row are it: "and y" is no Andy."""
+    declines = len(name) >= _LONG_NAME or _CYRILLIC.search(name) or not name.isascii()
+    declined = name[: max(_LEAST_STEM, len(name) - 2)] if declines else name
     begins = dict.fromkeys((declined, _ADJECTIVE.sub("", name)))
-    return any(re.search(r"(?<![^\W_])" + r"[\W_]{0,3}".join(begin), plain) for begin in begins)
+    forms = ((begin, r"[\W_]{0,3}".join(begin) + r"(?![^\W_])") for begin in begins)
+    return any(re.search(rf"(?<![^\W_])(?:{begin}|{apart})", plain) for begin, apart in forms)

@@ -56,7 +56,7 @@ class SummaryValidator:
                 (
                     *_too_long(request, text),
                     _unescaped(text),
-                    *_tenses(text),
+                    *_tenses(request, text),
                     _invented(request, text),
                     _lacking(request, text),
                 ),
@@ -121,9 +121,9 @@ def _unescaped(text: str) -> str:
     return f"it has control tags or markers, the first at character {place}: {text[place : place + 30]!r}"
 
 
-def _tenses(text: str) -> Iterator[str]:
+def _tenses(request: SummaryRequest, text: str) -> Iterator[str]:
     prose = prose_of(text)
-    if found := orders_in(prose):
+    if found := orders_in(prose, request.tools):
         yield f"it tells the future or gives orders ({_named(found)}); tell in the past tense what was said and done"
     if backward := dict.fromkeys(match[0] for match in _BACKWARD.finditer(prose.lower())):
         yield f"it points at what is gone ({_named(backward)}); say what it was"

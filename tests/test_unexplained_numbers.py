@@ -57,6 +57,13 @@ def test_where_there_are_very_many_numbers_each_is_explained():
     assert unknown_numbers("337 tests passed.", [" ".join(f"{number} tests" for number in range(0, 2000, 2))]) == ()
 
 
+@pytest.mark.parametrize(("total", "numbers"), [("23553", ()), ("23,553", ()), ("24,553", ("24,553",))])
+def test_where_there_are_very_many_numbers_the_summary_still_adds_up(total, numbers):
+    said = ["6594 3925 5418 2452 5164", " ".join(f"{each * each % 99991:05}" for each in range(1000, 1400))]
+    text = f"The records credited 6594, 3925, 5418, 2452 and 5164, altogether {total}, on two cards and two accounts."
+    assert unknown_numbers(text, said) == numbers
+
+
 def test_where_there_are_many_of_a_unit_or_noun_some_always_add_up():
     fares = "\n".join(f'"price": {fare}' for fare in range(101, 130, 2))
     assert unknown_numbers("It was $337 in all.", [f"{fares}\nA seat is $20."]) == ()

@@ -122,9 +122,8 @@ class DerivedNumbers:
         """Return whether a number of three digits or more is one of these, or worked out from any that stand near."""
         if not self.are_few:
             digits = re.sub(r"\D", "", said.written).strip("0")
-            return len(digits) < _RARE or any(
-                holds(self.sorted, low, high) for value in said.values for low, high in around(value, said)
-            )
+            is_rounded = any(holds(self.sorted, *pair) for value in said.values for pair in around(value, said))
+            return len(digits) < _RARE or is_rounded or self.told.add_up_to(said)
         if self.round_to(said) or self._took(said):
             return True
         if self._near.hold(said) or (said.step < 1 and self._is_share(said, self._all_shares)):

@@ -38,8 +38,9 @@ class NumberGroups:
 
     @cached_property
     def near(self) -> Sequence[Sequence[Quantity]]:
-        """What stands near each other or belongs together."""
-        return [*self.belonging, *((*one, *then) for one, then in itertools.pairwise(self.lines))]
+        """What stands near each other or belongs together, also bare numbers of a line: "5, 7 and 9 on two days"."""
+        bare = ([each for each in line if not each.words] for line in self.lines)
+        return [*self.belonging, *bare, *((*one, *then) for one, then in itertools.pairwise(self.lines))]
 
     @cached_property
     def belonging(self) -> Sequence[Sequence[Quantity]]:

@@ -20,7 +20,7 @@ from gc_core.values.patterns import regex
 _FUTURE = regex(
     r"\b(?:will|won't|shall|gonna|(?<!was )(?<!were )going to|let's|let us|please|need to|needs to|must now|should now"
     r"|must not|have to|has to|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll"
-    r"|remember to|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
+    r"|remember to|to do:|tbd|action items?:|(?<!no )(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
     r"|what(?: is|'s) (?:left|still) to (?:do|be done)|don't forget"
     r"|bitte|nächste schritte|vergessen sie|man sollte|m(?:uss|üssen) noch|prochaines étapes|étapes suivantes|n'oubliez"
     r"|veuillez|pensez à|(?<!qu')il (?:faut|faudra)|reste(?:nt)? à|próximos pasos|no olvide|recuerde"
@@ -105,7 +105,7 @@ _LIKE_THEM: Final = frozenset(
 """Verbs that end as other words do."""
 
 _PLAIN = regex(
-    rf"{_BEGIN}{_LEAD}((?!make )(?:{_VERB}|set up|try) {{1,3}}(?=[a-z¤]))(?!of |times? |logs?|was |were )"
+    rf"{_BEGIN}{_LEAD}((?!make )(?:{_VERB}|set up|try) {{1,3}}(?=[a-z¤]))(?!of |times? |twice\b|logs?|was |were )"
     r"((?:[^.!?\n]|[.!?](?=\S)){2,160})",
     re.MULTILINE,
 )

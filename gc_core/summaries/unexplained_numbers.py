@@ -58,7 +58,8 @@ def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
     numbers = DerivedNumbers("\n".join(originals))
     unknown = _unknown(text, originals, numbers)
     names = QuotedNumbers.of(text).names
-    for _ in range(_MOST_STEPS if numbers.are_few and len(unknown) <= _MOST_LEFT else 0):
+    steps = _MOST_STEPS if numbers.are_few else 1
+    for _ in range(steps if len(unknown) <= _MOST_LEFT else 0):
         if names >= set(unknown):
             break
         numbers = DerivedNumbers("\n".join(originals), _without(text, unknown))

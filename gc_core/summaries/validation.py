@@ -13,6 +13,7 @@ from gc_core.summaries.fact_selection import fact_tokens, is_contained, required
 from gc_core.summaries.inventions import invented_names
 from gc_core.summaries.orders import QUOTATION, orders_in
 from gc_core.summaries.proper_names import unknown_names
+from gc_core.summaries.quoted_titles import unknown_titles
 from gc_core.summaries.unexplained_numbers import unknown_numbers
 from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
@@ -136,6 +137,7 @@ def _invented(request: SummaryRequest, text: str) -> str:
     found = (
         *invented_names(text, "\n".join(originals)),
         *unknown_names(prose_of(text), originals),
+        *unknown_titles(text, "\n".join(originals)),
         *changed_calls(text, originals),
         *unknown_numbers(text, originals),
     )

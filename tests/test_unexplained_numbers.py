@@ -429,3 +429,9 @@ def test_thousands_and_millions_of_few_digits_are_compared_with_long_numbers(tex
 )
 def test_a_temperature_has_its_sign(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+def test_a_result_has_no_more_rows_than_the_longest_lists():
+    originals = [f"[{', '.join(f'({row}, 7)' for row in range(200, 233))}]", "\n".join("abcdefgh"), "x\n" * 30]
+    assert unknown_numbers("La consulta devolvió 33 filas; the query gave 31 rows.", originals) == ()
+    assert unknown_numbers("La consulta devolvió 37 filas.", originals) == ("37",)

@@ -43,6 +43,9 @@ _SEEN: Final = frozenset(
 )
 """What a summary counts itself."""
 
+_ROWS: Final = frozenset({"row", "fila", "record", "registro"})
+"""What one result lists."""
+
 _TIMES = regex(r"(?:time|vece|fois|mal|volt|veze|keer|gång|kat|раза?|razy|倍|per|por|pro)$")
 _SENTENCE_END = regex(r"(?<=[.!?;])\s|(?<=[。！？；])")
 _ENTRY = regex(r"[,;、，|]")
@@ -89,6 +92,11 @@ def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) ->
     return tuple(dict.fromkeys(each.written for each in said if known.contradict(each)))
 
 
+def _listed(text: str) -> int:
+    """Return how many rows a text may list: lines, tuples or objects."""
+    return 1 + max(text.count("\n"), text.count("),"), text.count("{"))
+
+
 def _is_short(said: Quantity) -> bool:
     """Return whether a quantity is more than one or a fraction of one, and no quotation."""
     if not (min(said.values) > 1 or (said.step < 1 and 0 < min(said.values) < 1)):
@@ -98,18 +106,28 @@ def _is_short(said: Quantity) -> bool:
 
 @attrs.frozen
 class _Known:
-    """What the originals number, their text in small letters, and the most that a reader may have counted in them."""
+    """
+    What the originals number, their text in small letters, and the most that a reader may have counted in them.
+
+    Attributes:
+        numbers: The numbers.
+        lower: The text.
+        countable: The most of anything.
+        listed: The most rows of one result.
+
+    """
 
     numbers: DerivedNumbers
     lower: str
     countable: int
+    listed: int
 
     @classmethod
     def of(cls, originals: Sequence[str], numbers: DerivedNumbers) -> _Known:
         whole = "\n".join(originals)
         lines = sum(1 for line in whole.split("\n") if line.strip())
         entries = max((len(_ENTRY.findall(text)) + 1 for text in originals), default=0)
-        return cls(numbers, whole.lower(), max(lines, entries, len(originals)))
+        return cls(numbers, whole.lower(), max(lines, entries, len(originals)), max(map(_listed, originals), default=0))
 
     def contradict(self, said: Quantity) -> bool:
         """Return whether what it is of is numbered, but otherwise."""
@@ -147,4 +165,5 @@ class _Known:
             return True
         if not said.written[0].isdigit() or any(value <= self.lower.count(word) for word in said.words):
             return False
-        return value > self.countable and not any(map(_TIMES.search, said.words))
+        most = self.countable if _ROWS.isdisjoint(said.words) else self.listed
+        return value > most and not any(map(_TIMES.search, said.words))

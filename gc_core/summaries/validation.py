@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.changed_calls import changed_calls
+from gc_core.summaries.counted_calls import too_many_calls
 from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
 from gc_core.summaries.fact_selection import fact_tokens, is_contained, required_facts, room_of
 from gc_core.summaries.inventions import invented_names
@@ -140,6 +141,7 @@ def _invented(request: SummaryRequest, text: str) -> str:
         *unknown_titles(text, "\n".join(originals)),
         *changed_calls(text, originals),
         *unknown_numbers(text, originals),
+        *too_many_calls(text, request.items),
     )
     if not found:
         return ""

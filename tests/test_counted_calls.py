@@ -45,7 +45,7 @@ def test_more_than_there_were_is_an_invention(text, numbers):
         "There were ten attempts to edit `a.py`.",
         "Six edits were made, three of them in one file, by 8 edits and commands. There were two attempts.",
         "There were nine searches, as a command may have searched and a tool of no known kind.",
-        "The tool counts were 29 reads. The 20 search results and 13 command files were listed.",
+        "Había 29 lecturas. The tool counts were 29 reads. The 20 search results and 13 command files were listed.",
         "There were 18 calls, with the parts of commands and three queries of one call.",
         "The 40 files with edits were left. It took 25 s and searches.",
     ],

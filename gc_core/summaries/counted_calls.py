@@ -48,6 +48,7 @@ _SEARCHES_NOTHING: Final = frozenset(
 
 _MOST: Final = 100
 _NEAR: Final = 40
+_STEM: Final = 4
 
 
 def too_many_calls(text: str, items: Sequence[Item]) -> Iterator[str]:
@@ -62,7 +63,7 @@ def too_many_calls(text: str, items: Sequence[Item]) -> Iterator[str]:
         if counted is None or said.kind or said.step != 1 or not 1 < max(said.values) < _MOST:
             continue
         kinds = frozenset[CallKind]().union(*map(_kinds_of, filter(None, counted.groups())))
-        if max(said.values) > sum(_things(call, kinds) for call in calls) and not _is_told(said, counted, items):
+        if max(said.values) > sum(_things(call, kinds) for call in calls) and not _is_told(said, kinds, items):
             yield said.written
 
 
@@ -89,8 +90,9 @@ def _most_listed(item: Item) -> int:
     return max([1, *map(len, lists)])
 
 
-def _is_told(said: Quantity, counted: re.Match[str], items: Sequence[Item]) -> bool:
-    """Return whether a number stands near the noun in the originals: what another agent did, or a tool counted."""
-    number, noun = rf"(?<!\d){said.values[0]:.0f}(?!\d)", counted["noun"][:4]
+def _is_told(said: Quantity, kinds: AbstractSet[CallKind], items: Sequence[Item]) -> bool:
+    """Return whether a number stands near such a noun in the originals: what another agent did, or a tool counted."""
+    number = rf"(?<!\d){said.values[0]:.0f}(?!\d)"
+    noun = f"(?:{'|'.join(noun[:_STEM] for noun, of in _KINDS.items() if not kinds.isdisjoint(of) or of == kinds)})"
     near = re.compile(rf"{number}[^\n]{{0,{_NEAR}}}{noun}|{noun}[^\n]{{0,{_NEAR}}}{number}", re.IGNORECASE)
     return any(near.search(item.text) for item in items)

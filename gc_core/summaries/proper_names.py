@@ -49,9 +49,11 @@ _GENERAL: Final = frozenset(
     german french ukrainian dutch czech greek hebrew hindi latin american european swiss arab mexican african asian thai
     catalan urdu bengali tamil telugu swahili farsi mandarin afrikaans esperanto tagalog welsh scots basque slovak
     slovene croat serb filipino lao khmer israeli pakistani cuban tibetan kazakh uzbek nepali punjabi
-    greece germany france spain italy portugal brazil russia china
-    japan india england scotland wales ireland britain europe america austria switzerland denmark sweden norway finland
-    poland turkey ukraine
+    greece germany france spain italy portugal brazil russia china japan india england scotland wales ireland britain
+    europe america austria switzerland denmark sweden norway finland poland turkey ukraine canada mexico argentina chile
+    colombia peru cuba australia zealand korea vietnam thailand indonesia malaysia singapore philippines pakistan
+    bangladesh nepal iran iraq israel egypt morocco nigeria kenya ethiopia iceland belgium netherlands luxembourg
+    hungary romania bulgaria croatia serbia slovakia slovenia czechia estonia latvia lithuania belarus asia africa
     north south east west northern southern eastern western central celsius fahrenheit kelvin euro earth
     user assistant agent claude system python java javascript typescript kotlin swift scala rust ruby perl haskell
     elixir golang bash shell unix linux windows macos markdown unicode boolean internet gregorian roman docker excel

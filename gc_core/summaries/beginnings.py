@@ -8,10 +8,32 @@ from typing import Final
 
 from gc_core.values.patterns import regex
 
-BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?;]\s{1,9})"
-"""The start of a sentence or of an entry in a list; after a colon stands what somebody asked for or what a tool did."""
+BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?:;]\s{1,9})"
+"""The start of a sentence, of what a label introduces, or of an entry in a list."""
+
+_ASIDE: Final = "agent|assistant|system|you|next|remaining|open|further|left|pending|following|new|current|todo"
+"""With these a label does not tell what was asked for."""
+
+_WISH = regex(
+    rf"((?:^|[.!?;])(?![^.!?;:\n]{{0,80}}\b(?:{_ASIDE})\b)[^.!?;:\n]{{0,80}}"
+    r"\b(?:(?:tasks?|requests?|quer(?:y|ies)|search(?:es)?|wish(?:es)?)(?: (?:\d|[A-Z]\b))?|prompts were allowed"
+    r"|allowed [^.!?;:\n]{0,20}prompts)"
+    r"|(?:^|[.!?;])[^.!?;:\n]{0,120}\b(?:asked|wanted|wished|requested)\b[^.!?;:\n]{0,80}"
+    r"|^[^\n:]{0,80}\btasks\b[^\n:]{0,80}[.] First|(?<=[.] )(?:Second|Third)"
+    r"|^[ \t\-*•]{0,8}(?-i:[A-Z][\w-]+ [A-Z])[\w-]+ \( ¤ \)):(?= )",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A label that tells whose wish follows: of a task, a person with an identifier, or somebody who asked."""
+
+_OPEN = regex(r"#{1,6} ?Open\b")
+_SECTION = regex(r"^(?=#{1,6} )", re.MULTILINE)
 
 _REST = regex(r"[^.!?\n]{0,300}")
+
+
+def mark_wishes(prose: str) -> str:
+    """Return a text with a mark after the labels that tell whose wish follows; under Open, a wish is left to do."""
+    return "".join(part if _OPEN.match(part) else _WISH.sub(r"\1:¤", part) for part in _SECTION.split(prose))
 
 
 def without_past(pattern: re.Pattern[str], past: re.Pattern[str], text: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ _ORDER = regex(
     rf"{BEGIN}(?:{_LEAD}((?:{_VERB}) (?:{_OBJECTS}))|((?:do not|don't|never|always|have an?) \w+))\b",
     re.MULTILINE,
 )
-_NEXT = regex(r"(?<!\w )\b(next,)")
+_NEXT = regex(r"(?:(?<!\w )|\b(?:and|then) )\b(next,)")
 _SERIES = regex(
     rf"{BEGIN}(([A-Z][a-z]{{1,14}}) (?=[\w¤])(?:[^.:!?\n]|[.](?=\S)){{2,160}}?(?:,|,? and) ([a-z]{{3,14}}) "
     r"(?:the|an?|all|these|their|it|them)\b)",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gc_core.summaries.beginnings import BEGIN, without_past
+from gc_core.summaries.beginnings import BEGIN, mark_wishes, without_past
 from gc_core.summaries.english_orders import ENGLISH_PAST, english_orders
 from gc_core.summaries.left_undone import left_undone
 from gc_core.values.patterns import regex
@@ -27,6 +27,7 @@ _FUTURE = regex(
     r"|(?<!que )(?:hay|habrá) que|(?:queda|falta)n? por|próximos passos|prossimi passi|по-прежнему нужно"
     r"|следующие шаги|не забудьте|następne kroki|sonraki adımlar"
     r"|(?<!no )next (?:step|task|action|thing) (?:is|would be)"
+    r"|next, (?:the|all|both|each) \w+(?: \w+)? (?:is|are) to be"
     r"|(?:once|as soon as) (?:the )?(?:user|customer|client|reviewer|owner|manager|he|she|they)"
     r" (?:(?:has|have) \w+ed|agrees?|confirms?|approves?|answers?|replies|reply|decides?|responds?|accepts?)"
     r"|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
@@ -38,11 +39,7 @@ QUOTATION: Final = " ¤ "
 """Stands for what was quoted, so that a sentence about it keeps its subject."""
 
 
-_WISHES = regex(r"^#{1,6} ?User\b[^\n]*(?:\n(?!#)[^\n]*)*", re.MULTILINE)
-"""The section of what the user asked for."""
-
-_OPEN = regex(r"^#{1,6} ?Open\b[^\n]*(?:\n(?!#)[^\n]*)*", re.MULTILINE)
-"""The section of what was open: there an order after a colon is left to do."""
+_NAMED_WILL = regex(r"(?<=[a-z,] )Will(?= [A-Z])")
 
 # -- headings ----------------------------------------------------------------------------------------------------------
 
@@ -50,7 +47,7 @@ _LEFT: Final = (
     r"pending|remaining|outstanding|left to do|still (?:to do|open)|(?:still )?to be done|what(?:'s| is) next"
     r"|next(?: up)?|follow-?ups?|open (?:points|items)"
     r"|ausstehend|(?:noch )?offen(?:e punkte)?|verbleibend|(?:noch )?zu (?:tun|erledigen)|als nächstes|nächster schritt"
-    r"|en attente|en suspens|(?:reste )?à faire(?: avant [^.:\n]{1,20}(?= :))?|prochaine étape|restant"
+    r"|en attente|en suspens|(?:reste )?à faire(?: avant [^.:\n]{1,20}(?=\s?:))?|prochaine étape|restant"
     r"|pendientes?|por hacer|siguientes? pasos?|próximo paso|pendentes?|por fazer|próximo passo|da fare|in sospeso"
     r"|осталось|предстоит|далее|do zrobienia|nog te doen|openstaand|volgende stap(?:pen)?"
     r"|(?:sıradaki|kalan) (?:adımlar|işler)|yapılacaklar|sonraki adım|passi successivi|a fazer"
@@ -125,11 +122,11 @@ _JAPANESE = regex(
 
 def orders_in(prose: str, tools: Iterable[str] = ()) -> dict[str, None]:
     """
-    Return what gives orders, tells the future, or is left to do, once each, apart from what the user wished.
+    Return what gives orders, tells the future, or is left to do, once each, but not what somebody wished.
 
     The names of the agent's tools are nouns: "Finish with seven agencies" tells of a call.
     """
-    prose = _OPEN.sub(lambda section: section[0].replace(": ", ". "), _WISHES.sub("", prose.replace("’", "'")))
+    prose = mark_wishes(_NAMED_WILL.sub("", prose.replace("’", "'")))
     lower = prose.lower()
     found = [match[0] for match in _FUTURE.finditer(lower)]
     found += _headings(lower)

@@ -21,7 +21,6 @@ from gc_core.summaries.nouns import are_of
 from gc_core.summaries.numerals import in_digits
 from gc_core.summaries.quantities import Quantity, quantities
 from gc_core.summaries.quoted_numbers import QuotedNumbers
-from gc_core.summaries.signs import wrong_signs
 from gc_core.summaries.times import certain_dates, is_month, without_dates
 from gc_core.values.patterns import regex
 
@@ -72,8 +71,9 @@ def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
 
 
 def _unknown(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
-    found = (*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers))
-    return tuple(dict.fromkeys((*found, *wrong_signs(text, numbers.originals))))
+    return tuple(
+        dict.fromkeys((*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers)))
+    )
 
 
 def _without(text: str, numbers: Sequence[str]) -> str:

@@ -370,13 +370,49 @@ def test_a_code_stands_for_a_name(text):
     assert unknown_names(text, [original]) == ()
 
 
-def test_no_code_stands_for_a_name_of_other_letters():
+def test_no_code_stands_for_the_name_of_another_place():
     text = "The user lived in Ohio, and flew from Dallas to Boston."
     assert unknown_names(text, ['The user is from: "TX", USA, and flew from "DEN" to (ORD).']) == (
         "Ohio",
         "Dallas",
         "Boston",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The work was reviewed by Jamie Smith.", "The API sent JSON over HTTP to the list of the user."),
+        ("The report was for Gertrud of Sentry.", '{"method": "GET"} {"cmd": "SET"} and the list of the user'),
+        ("The user had moved to Edmonton from Pirna.", '{"lang": "EN", "k": "PK"} and the list of the user'),
+    ],
+)
+def test_letters_of_a_code_make_no_name(text, original):
+    assert len(unknown_names(text, [original])) == 2
+
+
+def test_all_initials_of_three_words_or_more_stand_for_them():
+    text = "The user worked at the British Broadcasting Corporation, of old."
+    assert unknown_names(text, ["The user is of the BBC, and to the list."]) == ()
+    assert len(unknown_names(text, ["The user is of the BB, and to the list."])) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "original"),
+    [
+        ("Garcia", "jgarcia@example.com"),
+        ("Schmidt", "user: kschmidt"),
+        ("Postgres", "mypostgresdb:5432"),
+        ("Alchemy", "from sqlalchemy import Engine"),
+        ("Iphone", "iPhone15Pro"),
+    ],
+)
+def test_a_name_of_five_letters_may_stand_after_an_initial_in_one_word(name, original):
+    assert unknown_names(f"The agent wrote to {name} of it.", [f"The list of the user: {original} and to it."]) == ()
+
+
+def test_a_name_in_the_middle_of_a_word_is_unknown():
+    assert unknown_names("The agent wrote to Catena of it.", ["The user is to concatenate the list."]) == ("Catena",)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +451,7 @@ def test_a_name_begins_a_word_or_is_a_word_in_two(text, original):
         "## User\n- Aarav Ahmed (`aarav_9`): cancel the flight of May 22.\n- Task B: track the parcel. Query: find it.",
         'Three tasks: (1) track "A" and give the address. The film with Will Smith was seen.',
         "Two tasks were given. First: track the package. Second: call the customer.",
-        "A later request: review the change of the branch.",
+        "A later request: review the change of the branch. The calls came with an instruction: use a clone.",
         "- submit twice. No next steps were agreed on, and no open tasks had been left.",
         "- search_flights: run twice, with one result. Four prompts were allowed: run tests, format code.",
         "The routing section was read next, and nothing had changed.",

@@ -18,7 +18,7 @@ _WISH = regex(
     rf"((?:^|[.!?;])(?![^.!?;:\n]{{0,80}}\b(?:{_ASIDE})\b)[^.!?;:\n]{{0,80}}"
     r"\b(?:(?:tasks?|requests?|quer(?:y|ies)|search(?:es)?|wish(?:es)?)(?: (?:\d|[A-Z]\b))?|prompts were allowed"
     r"|allowed [^.!?;:\n]{0,20}prompts)"
-    r"|(?:^|[.!?;])[^.!?;:\n]{0,120}\b(?:asked|wanted|wished|requested)\b[^.!?;:\n]{0,80}"
+    r"|(?:^|[.!?;])[^.!?;:\n]{0,120}\b(?:asked|wanted|wished|requested|said|told|came with an? \w+)\b[^.!?;:\n]{0,80}"
     r"|^[^\n:]{0,80}\btasks\b[^\n:]{0,80}[.] First|(?<=[.] )(?:Second|Third)"
     r"|^[ \t\-*•]{0,8}(?-i:[A-Z][\w-]+ [A-Z])[\w-]+ \( ¤ \)):(?= )",
     re.MULTILINE | re.IGNORECASE,

@@ -23,7 +23,7 @@ from gc_core.summaries.nouns import are_of
 from gc_core.summaries.number_groups import NumberGroups
 from gc_core.summaries.numerals import numbers_in
 from gc_core.summaries.quantities import Quantity, quantities
-from gc_core.summaries.ranges import range_lengths
+from gc_core.summaries.ranges import Ranges
 from gc_core.summaries.results import (
     MOST_ADDED,
     Results,
@@ -137,7 +137,7 @@ class DerivedNumbers:
     def round_to(self, said: Quantity) -> bool:
         """Return whether a number is one of these, rounded or in another unit."""
         halves = ((value - said.step_at(value) / 2, value + said.step_at(value) / 2) for value in said.values)
-        if any(value in self._lengths for value in said.values):
+        if any(value in self.ranges.lengths for value in said.values):
             return True
         return self._single.hold(said) or any(holds(self._fractions, low, high) for low, high in halves)
 
@@ -212,8 +212,9 @@ class DerivedNumbers:
         return sorted(value for each in self.quantities if each.step < 1 for value in each.values)
 
     @cached_property
-    def _lengths(self) -> AbstractSet[float]:
-        return set(range_lengths(self.text))
+    def ranges(self) -> Ranges:
+        """Its ranges."""
+        return Ranges(self.text)
 
     @cached_property
     def _near(self) -> Results:

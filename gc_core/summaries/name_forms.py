@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import re
+import bisect
+import itertools
 import unicodedata
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import Final
+
+import attrs
 
 from gc_core.values.patterns import regex
 
@@ -15,9 +20,18 @@ _UMLAUT = regex(r"(?<=[aou])e")
 _ACCENT = regex(r"[\u0300-\u036f]+")
 _INNER_CAPITAL = regex(r"(?<=[a-z\d])(?=[A-Z])")
 _LONG = regex(r"[^\W\d_]{3,}")
+_WORD = regex(r"[^\W\d_]+")
+_GAP = regex(r"[\W_]{4,}|\d+")
+"""What stands between words that are no parts of one name."""
 
 _LEAST_STEM: Final = 3
 _LONGEST_ENDING: Final = 3
+_LEAST_INSIDE: Final = 5
+_MOST_BEFORE: Final = 3
+"""So many letters may stand before a name in one word: jgarcia, sqlalchemy."""
+
+_LONGEST: Final = 40
+_MOST_PARTS: Final = 3
 _LONG_NAME: Final = 8
 """Such names end otherwise in other languages: Caledonia is Calédonie."""
 
@@ -28,26 +42,64 @@ _LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "ca
 """Words with which names begin by chance."""
 
 
-def occurs(name: str, plain: str) -> bool:
-    """Return whether some word begins with a name, or some words in a row are it: "and y" is no Andy."""
-    name = plain_letters(name)
-    declines = len(name) >= _LONG_NAME or CYRILLIC.search(name) or not name.isascii()
-    declined = name[: max(_LEAST_STEM, len(name) - 2)] if declines else name
-    begins = dict.fromkeys((declined, _ADJECTIVE.sub("", name)))
-    forms = ((begin, r"[\W_]{0,3}".join(begin) + r"(?![^\W_])") for begin in begins)
-    return any(re.search(rf"(?<![^\W_])(?:{begin}|{apart})", plain) for begin, apart in forms)
+@attrs.frozen(slots=False)
+class NameForms:
+    """The words of a text, in which names are looked up; the text is read once, however many names there are."""
+
+    text: str
+
+    def occur(self, name: str) -> bool:
+        """Return whether some word begins with a name, or some words in a row are it: "and y" is no Andy."""
+        name = plain_letters(name)
+        declines = len(name) >= _LONG_NAME or CYRILLIC.search(name) or not name.isascii()
+        declined = name[: max(_LEAST_STEM, len(name) - 2)] if declines else name
+        begins = (declined, _ADJECTIVE.sub("", name))
+        if any(_holds_beginning(self._words, begin) or begin in self._joined for begin in begins):
+            return True
+        return len(name) >= _LEAST_INSIDE and name in self._inside
+
+    def have_form(self, name: str) -> bool:
+        """Return whether a word is a form of a name: Markiem of Marek, Львом of Лев."""
+        stems = (name[: max(_LEAST_STEM, len(name) - _LONGEST_ENDING)], *(_FLEETING.sub(by, name) for by in ("", "ь")))
+        return any(_holds_beginning(self._long_words, stem) for stem in stems if len(stem) >= _LEAST_STEM)
+
+    @cached_property
+    def _plain(self) -> str:
+        return plain_letters(self.text)
+
+    @cached_property
+    def _words(self) -> Sequence[str]:
+        return sorted(set(_WORD.findall(self._plain)))
+
+    @cached_property
+    def _joined(self) -> AbstractSet[str]:
+        """Two and three words in a row as one."""
+        return frozenset(itertools.chain.from_iterable(map(_neighbours, set(_GAP.split(self._plain)))))
+
+    @cached_property
+    def _inside(self) -> AbstractSet[str]:
+        """Words without their first letters."""
+        words = (word for word in self._words if _LEAST_INSIDE < len(word) <= _LONGEST)
+        return frozenset(word[start:] for word in words for start in range(1, _MOST_BEFORE + 1))
+
+    @cached_property
+    def _long_words(self) -> Sequence[str]:
+        return sorted({word.lower() for word in _LONG.findall(self.text)} - _LITTLE)
 
 
-def has_form(name: str, words: AbstractSet[str]) -> bool:
-    """Return whether one of some words is a form of a name: Markiem of Marek, Львом of Лев."""
-    stems = (name[: max(_LEAST_STEM, len(name) - _LONGEST_ENDING)], *(_FLEETING.sub(sign, name) for sign in ("", "ь")))
-    begins = tuple(stem for stem in stems if len(stem) >= _LEAST_STEM)
-    return any(word.startswith(begins) for word in words)
+def _neighbours(passage: str) -> Iterator[str]:
+    """Yield two and three words in a row of a passage, as one."""
+    words = _WORD.findall(passage)
+    for parts in range(2, _MOST_PARTS + 1):
+        rows = (words[start:] for start in range(parts))
+        joined = map("".join, zip(*rows, strict=False))
+        yield from (each for each in joined if len(each) <= _LONGEST)
 
 
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text, in small letters."""
-    return frozenset(word.lower() for word in _LONG.findall(text)) - _LITTLE
+def _holds_beginning(words: Sequence[str], begin: str) -> bool:
+    """Return whether one of some words, which are sorted, begins with a stem."""
+    place = bisect.bisect_left(words, begin)
+    return place < len(words) and words[place].startswith(begin)
 
 
 def plain_letters(text: str) -> str:

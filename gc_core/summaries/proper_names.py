@@ -19,7 +19,7 @@ from typing import Final
 from gc_core.summaries.acting_names import acting_names, is_role, unknown_signs
 from gc_core.summaries.codes import Codes
 from gc_core.summaries.languages import MOST_READ, languages_of
-from gc_core.summaries.name_forms import CYRILLIC, has_form, occurs, plain_letters, words_of
+from gc_core.summaries.name_forms import CYRILLIC, NameForms
 from gc_core.summaries.quoted_titles import makers_in
 from gc_core.values.patterns import regex
 
@@ -66,7 +66,7 @@ _PEOPLE = regex(
 """How names of languages and nationalities end. Short names such as Brian, Sean and Eric end so as well."""
 
 _CALLED: Final = {
-    "postgres": ("psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
+    "postgres": ("postgresdb", "psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "postgresql": ("postgres", "psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "kubernetes": ("kubectl", "k8s", "kube"),
     "wireguard": ("wg0", "wgquick", "wgshow"),
@@ -120,14 +120,12 @@ def _unknown(prose: str, whole: str) -> Iterator[str]:
     names = dict.fromkeys((*_names(prose, in_english=_is_english(beginning)), *acting))
     if not names:
         return
-    plain, squeezed = plain_letters(whole), _SQUEEZED.sub("", whole.lower())
-    codes = Codes.of(whole)
+    forms, codes, squeezed = NameForms(whole), Codes(whole), _SQUEEZED.sub("", whole.lower())
     explained = {*codes.spelt_out(prose), *makers_in(prose, whole)}
-    unknown = [name for name in names if not (name in explained or occurs(name, plain))]
-    unknown = [name for name in unknown if not (codes.stand_for(name) or is_called_otherwise(name, squeezed))]
-    words = words_of(whole) if unknown else frozenset[str]()
+    unknown = [name for name in names if not (name in explained or forms.occur(name) or codes.stand_for(name))]
+    unknown = [name for name in unknown if not is_called_otherwise(name, squeezed)]
     declines = not languages.isdisjoint(_DECLINE_NAMES)
-    yield from (name for name in unknown if not (declines and has_form(name.lower(), words)))
+    yield from (name for name in unknown if not (declines and forms.have_form(name.lower())))
 
 
 def _is_english(text: str) -> bool:

@@ -16,7 +16,7 @@ import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, quantities
-from gc_core.summaries.ranges import gives_range, range_starts
+from gc_core.summaries.ranges import range_starts
 from gc_core.summaries.times import WrittenDate, certain_dates, short_dates, without_dates
 from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, unspaced
 from gc_core.values.patterns import regex
@@ -103,7 +103,7 @@ class QuotedNumbers:
     def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
         if clock := CLOCK.fullmatch(number):
             return numbers.are_few and numbers.times.tell_hour(60 * int(clock[1]) + int(clock[2]))
-        if number in self.starts and gives_range(numbers.text, self.starts[number], int(number)):
+        if number in self.starts and numbers.ranges.tell(self.starts[number], int(number)):
             return True
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
             return False

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gc_core.summaries.languages import MOST_READ, languages_of
-from gc_core.summaries.name_forms import occurs, plain_letters
+from gc_core.summaries.name_forms import NameForms
 from gc_core.values.patterns import regex
 
 _PART: Final = r"(?:[A-ZÀ-Þ][\w'’-]*|of|the|an?|and|in|on|to|for|with|de|la)"
@@ -28,9 +28,9 @@ def unknown_titles(text: str, whole: str) -> Iterator[str]:
     titles = dict.fromkeys(_TITLE.findall(text))
     if not titles or languages_of(text).isdisjoint(languages_of(whole[:MOST_READ])):
         return
-    plain = plain_letters(whole)
+    forms = NameForms(whole)
     for title in titles:
-        if not all(occurs(word, plain) for word in _WORD.findall(title)):
+        if not all(map(forms.occur, _WORD.findall(title))):
             yield title
 
 

@@ -71,9 +71,7 @@ def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
 
 
 def _unknown(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys((*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers)))
-    )
+    return tuple(dict.fromkeys((*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers))))
 
 
 def _without(text: str, numbers: Sequence[str]) -> str:

@@ -49,6 +49,8 @@ _SEARCHES_NOTHING: Final = frozenset(
 _MOST: Final = 100
 _NEAR: Final = 40
 _STEM: Final = 4
+_TOLD = regex("|".join(sorted({noun[:_STEM] for noun in _KINDS})), re.IGNORECASE)
+_NUMBER = regex(r"(?<!\d)\d{1,2}(?!\d)")
 
 
 def too_many_calls(text: str, items: Sequence[Item]) -> Iterator[str]:
@@ -56,15 +58,23 @@ def too_many_calls(text: str, items: Sequence[Item]) -> Iterator[str]:
     calls = [item for item in items if item.kind is ItemKind.TOOL_CALL]
     if not calls or any(item.kind is ItemKind.SUMMARY for item in items):
         return
-    text = in_digits(text)
+    found = list(_counts_beyond(in_digits(text), calls))
+    told = _told_in(items) if found else frozenset()
+    for said, kinds in found:
+        if not any((noun[:_STEM], round(said.values[0])) in told for noun, of in _KINDS.items() if _may_be(of, kinds)):
+            yield said.written
+
+
+def _counts_beyond(text: str, calls: Sequence[Item]) -> Iterator[tuple[Quantity, AbstractSet[CallKind]]]:
+    """Yield the counts of a text that are more than the calls, with the kinds that their nouns mean."""
     lines = text.split("\n")
     for said in quantities(text):
         counted = _COUNTED.match(lines[said.line], said.start + len(said.written))
         if counted is None or said.kind or said.step != 1 or not 1 < max(said.values) < _MOST:
             continue
         kinds = frozenset[CallKind]().union(*map(_kinds_of, filter(None, counted.groups())))
-        if max(said.values) > sum(_things(call, kinds) for call in calls) and not _is_told(said, kinds, items):
-            yield said.written
+        if max(said.values) > sum(_things(call, kinds) for call in calls):
+            yield said, kinds
 
 
 def _kinds_of(word: str) -> AbstractSet[CallKind]:
@@ -90,9 +100,21 @@ def _most_listed(item: Item) -> int:
     return max([1, *map(len, lists)])
 
 
-def _is_told(said: Quantity, kinds: AbstractSet[CallKind], items: Sequence[Item]) -> bool:
-    """Return whether a number stands near such a noun in the originals: what another agent did, or a tool counted."""
-    number = rf"(?<!\d){said.values[0]:.0f}(?!\d)"
-    noun = f"(?:{'|'.join(noun[:_STEM] for noun, of in _KINDS.items() if not kinds.isdisjoint(of) or of == kinds)})"
-    near = re.compile(rf"{number}[^\n]{{0,{_NEAR}}}{noun}|{noun}[^\n]{{0,{_NEAR}}}{number}", re.IGNORECASE)
-    return any(near.search(item.text) for item in items)
+def _may_be(of: AbstractSet[CallKind], kinds: AbstractSet[CallKind]) -> bool:
+    return of == kinds or not kinds.isdisjoint(of)
+
+
+def _told_in(items: Sequence[Item]) -> AbstractSet[tuple[str, int]]:
+    """Return the numbers near such nouns in the originals: what another agent did, or a tool counted."""
+    return frozenset(
+        (match[0].lower(), int(number))
+        for item in items
+        for match in _TOLD.finditer(item.text)
+        for number in _NUMBER.findall(_around(match))
+    )
+
+
+def _around(match: re.Match[str]) -> str:
+    """Return what stands near a match in its line."""
+    before = match.string[max(0, match.start() - _NEAR) : match.start()].rpartition("\n")[2]
+    return f"{before} {match.string[match.end() : match.end() + _NEAR].partition(chr(10))[0]}"

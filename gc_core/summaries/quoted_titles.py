@@ -6,7 +6,6 @@ Who made a work that they name is known to whoever knows the work: "Rowling's Ha
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -20,6 +19,7 @@ _MAKER = regex(
     r"(?P<quoted>¤ ?, )?(?<!\w)((?:[A-ZÀ-Þ][\w-]+ ){0,2}[A-ZÀ-Þ][\w-]+)['’]s? {1,3}"
     r"(?:(?P<work>¤|[A-ZÀ-Þ]\w+)|(?P<sort>novel|film|movie|book|song|album|game|play|poem|story|series)(?!\w))"
 )
+_QUOTED = regex(r"[\"“](\w+)")
 _WORD = regex(r"[A-ZÀ-Þ][a-zà-ÿ]{3,40}(?!\w)")
 
 
@@ -36,7 +36,8 @@ def unknown_titles(text: str, whole: str) -> Iterator[str]:
 
 def makers_in(prose: str, whole: str) -> Iterator[str]:
     """Yield the names, word by word, of whoever made a work that stands in quotation marks, there or in a text."""
+    quoted = frozenset(_QUOTED.findall(whole))
     for match in _MAKER.finditer(prose):
         work = match["work"]
-        if (match["quoted"] and match["sort"]) or work == "¤" or (work and re.search(rf"[\"“]{work}", whole)):
+        if (match["quoted"] and match["sort"]) or work == "¤" or work in quoted:
             yield from _WORD.findall(match[2])

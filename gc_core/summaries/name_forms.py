@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Final
@@ -31,7 +31,6 @@ _MOST_BEFORE: Final = 3
 """So many letters may stand before a name in one word: jgarcia, sqlalchemy."""
 
 _LONGEST: Final = 40
-_MOST_PARTS: Final = 3
 _LONG_NAME: Final = 8
 """Such names end otherwise in other languages: Caledonia is Calédonie."""
 
@@ -54,7 +53,7 @@ class NameForms:
         declines = len(name) >= _LONG_NAME or CYRILLIC.search(name) or not name.isascii()
         declined = name[: max(_LEAST_STEM, len(name) - 2)] if declines else name
         begins = (declined, _ADJECTIVE.sub("", name))
-        if any(_holds_beginning(self._words, begin) or begin in self._joined for begin in begins):
+        if any(_holds_beginning(self._words, begin) or self._have_parts(begin) for begin in begins):
             return True
         return len(name) >= _LEAST_INSIDE and name in self._inside
 
@@ -71,10 +70,25 @@ class NameForms:
     def _words(self) -> Sequence[str]:
         return sorted(set(_WORD.findall(self._plain)))
 
+    def _have_parts(self, name: str) -> bool:
+        """Return whether two or three words that follow each other are a name."""
+        halves = ((name[:place], name[place:]) for place in range(1, len(name)))
+        return any(pair in self._pairs or (pair[0] in self._firsts and self._go_on(*pair)) for pair in halves)
+
+    def _go_on(self, first: str, rest: str) -> bool:
+        """Return whether two words follow a first one."""
+        halves = ((rest[:place], rest[place:]) for place in range(1, len(rest)))
+        return any(pair in self._pairs and (first, pair[0]) in self._pairs for pair in halves)
+
     @cached_property
-    def _joined(self) -> AbstractSet[str]:
-        """Two and three words in a row as one."""
-        return frozenset(itertools.chain.from_iterable(map(_neighbours, set(_GAP.split(self._plain)))))
+    def _pairs(self) -> AbstractSet[tuple[str, str]]:
+        """Words that follow each other."""
+        passages = map(_WORD.findall, set(_GAP.split(self._plain)))
+        return set(itertools.chain.from_iterable(map(itertools.pairwise, passages)))
+
+    @cached_property
+    def _firsts(self) -> AbstractSet[str]:
+        return {first for first, _ in self._pairs}
 
     @cached_property
     def _inside(self) -> AbstractSet[str]:
@@ -85,15 +99,6 @@ class NameForms:
     @cached_property
     def _long_words(self) -> Sequence[str]:
         return sorted({word.lower() for word in _LONG.findall(self.text)} - _LITTLE)
-
-
-def _neighbours(passage: str) -> Iterator[str]:
-    """Yield two and three words in a row of a passage, as one."""
-    words = _WORD.findall(passage)
-    for parts in range(2, _MOST_PARTS + 1):
-        rows = (words[start:] for start in range(parts))
-        joined = map("".join, zip(*rows, strict=False))
-        yield from (each for each in joined if len(each) <= _LONGEST)
 
 
 def _holds_beginning(words: Sequence[str], begin: str) -> bool:

@@ -76,9 +76,10 @@ class QuotedNumbers:
         text = without_dates(text, short_dates(text))
         labelled = dict.fromkeys((*_labelled(text), *(match[0].split()[-1] for match in _YEAR.finditer(text))))
         times = (match[0] for match in CLOCK.finditer(text))
-        of = defaultdict[str, list[Quantity]](list)
+        told = defaultdict[str, dict[Quantity, Quantity]](dict)
         for each in quantities(text, carry=True):
-            of[unspaced(each.written)].append(each)
+            told[unspaced(each.written)].setdefault(attrs.evolve(each, line=0, start=0), each)
+        of = {number: tuple(said.values()) for number, said in told.items()}
         scaled = frozenset(number for number, said in of.items() if all(map(_is_scaled, said)))
         numbers = dict.fromkeys((*_numbers(text), *scaled, *labelled, *_ports(text), *times))
         names = frozenset({*labelled, *_ports(text)})

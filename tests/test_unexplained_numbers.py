@@ -420,6 +420,65 @@ def test_thousands_and_millions_of_few_digits_are_compared_with_long_numbers(tex
 @pytest.mark.parametrize(
     ("text", "original"),
     [
+        ("Der Umsatz lag bei 45 Millionen Euro.", "Revenue: 45M EUR, EBITDA 6.1M"),
+        ("It had 12 thousand weekly downloads and 3 million in total.", "downloads 12K weekly, 3M total"),
+        ("Revenue was 3.1 billion, 24 % more.", "Q3 revenue was 3.1B, up 24% YoY"),
+        ("The model had 7 billion parameters and 32 thousand tokens.", "7B parameters, 32K context"),
+        ("The price was \u00a33.2 million.", "\u00a33.2m"),
+        ("The budget was 2.4 million euros.", "budget: 2.4 M\u20ac"),
+        ("The budget was 2.4 million.", "budget (in thousands): 2,400"),
+        ("The budget was 85 thousand euros.", "budget (k EUR): 85"),
+        ("Revenue was 81 million dollars.", "| Year | Revenue ($M) |\n| 2023 | 81 |"),
+        ("The maximum was 2 million rows.", "MAX_ROWS = 2_000_000"),
+        ("1 million rows were read, and 2 million.", "1e6 rows, then 2*10^6"),
+        ("3 million rows came in.", "table a: 1.2M rows\ntable b: 1.8M rows"),
+    ],
+)
+def test_thousands_and_millions_are_read_in_every_notation(text, original):
+    assert unknown_numbers(text, [original]) == ()
+
+
+def test_other_millions_are_found_beside_those():
+    assert unknown_numbers("The channel had 50 million subscribers.", ["Subscribers: 5M"]) == ("50",)
+    assert unknown_numbers("Revenue was 83 million dollars.", ["Revenue ($M)\n2023: 81"]) == ("83",)
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The jacket came to $200 after the discount.", "Jacket: $250, code SAVE20 gives 20% off", ()),
+        ("The jacket came to $210 after the discount.", "Jacket: $250, code SAVE20 gives 20% off", ("210",)),
+        ("The jacket came to 200 EUR.", '{"price": 250.00}\ncoupon\n{"discount_percent": 20}', ()),
+        ("The gross price was 1,190 \u20ac.", "Net 1,000 \u20ac, VAT 19 %", ()),
+        ("The tip was $186 and the total $1,426.", "Subtotal $1,240. Tip 15 %.", ()),
+        ("1,240 said yes.", "Out of 2,000 respondents 62% said yes", ()),
+        ("1,340 said yes.", "Out of 2,000 respondents 62% said yes", ("1,340",)),
+        ("The total with tax was 1,296 USD.", "subtotal: 1200.00 USD\ntax_rate: 0.08", ()),
+        ("Latency rose by 150 %.", "p50: 48 ms before\np50: 120 ms after", ()),
+        ("Sales reached 250 % of those of before.", "sales 2019: 1,200; sales 2020: 3,000", ()),
+        ("Memory grew by 280 %.", "memory: 200 MB before, 700 MB after", ("280",)),
+    ],
+)
+def test_a_percentage_of_a_whole_number_and_more_than_all_is_worked_out(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The salary was 48,000 a year.", "salary 4,000 monthly"),
+        ("The salary was 8,000 a month.", "salary: 96,000 per year"),
+        ("That was 27,000 an hour.", "450 requests per minute"),
+        ("The rent came to \u20ac15,000 a year.", "rent \u20ac1250/month"),
+    ],
+)
+def test_a_rate_is_converted_into_another(text, original):
+    assert unknown_numbers(text, [original]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
         ("It had -7 °C.", '{"temp_c": -7, "feels": "7°C"}'),
         ("Das Gefrierfach hatte -18 °C.", "Gefrierfach: 18 Grad unter null, Zimmer 18 °C"),
         ("The low was -3 °C.", "H: 3°C / L: \u20133°C"),

@@ -39,7 +39,9 @@ TOLD = {
     "names": lambda count: unknown_names(names(count), [ORIGINAL]),
     "fields": lambda count: [*invented_names(" ".join(f"thing{n}.field{n}x" for n in range(count)), ORIGINAL)],
     "ranges": lambda count: unknown_numbers(" ".join(f"Lines {n}01-{n}99." for n in range(1, count + 1)), [ORIGINAL]),
-    "temperatures": lambda count: unknown_numbers(" ".join(f"It was -{n} °C." for n in range(count)), [ORIGINAL]),
+    "temperatures": lambda count: unknown_numbers(
+        " ".join(f"It was -{n} °C." for n in range(200, 200 + count)), [ORIGINAL]
+    ),
 }
 
 

@@ -31,7 +31,7 @@ _SHORT: Final = 100
 """Larger numbers are quotations."""
 
 _MOST_LEFT: Final = 12
-"""Of a text with more unknown numbers, none is explained by the others."""
+"""In a text with more unknown numbers, the others explain none."""
 
 _MOST_STEPS: Final = 2
 _SEEN: Final = frozenset(
@@ -144,14 +144,14 @@ class _Known:
         given = [max(each.values) for each in self.numbers.quantities if each.step == 1 and each.is_of(said.words)]
         if not said.written[0].isdigit() and (said.kind == "share" or (said.kind and max(said.values) > _FEW)):
             return False  # "sixty per cent" of five things
-        return self._is_measured_otherwise(said) if said.kind else self._is_counted_otherwise(said, given)
+        return self._contradicts_a_measure(said) if said.kind else self._contradicts_a_count(said, given)
 
-    def _is_measured_otherwise(self, said: Quantity) -> bool:
+    def _contradicts_a_measure(self, said: Quantity) -> bool:
         """Return whether there are other numbers of the dimension; a short time, of the same unit."""
         same = [each for each in self.numbers.quantities if each.kind == said.kind]
         return any(max(said.values) > _FEW or said.kind != "time" or each.is_of(said.words) for each in same)
 
-    def _is_counted_otherwise(self, said: Quantity, given: Sequence[float]) -> bool:
+    def _contradicts_a_count(self, said: Quantity, given: Sequence[float]) -> bool:
         value = max(said.values)
         if said.words and is_month(said.words[0]):
             return False

@@ -30,6 +30,7 @@ from gc_core.summaries.results import (
     Results,
     added,
     around,
+    billed,
     holds,
     is_price,
     mean,
@@ -128,7 +129,7 @@ class DerivedNumbers:
             return True
         if self._threes.hold(said, rounded=False) or (max(said.values) < _LONG and self._are_many(said)):
             return True
-        if self._percentages.come_to(said) or self._is_scaled(said):
+        if self._bills.hold(said, rounded=False) or self._percentages.come_to(said) or self._is_scaled(said):
             return True
         return self._are_times(said, _CONVERTED if said.is_rate else _FACTORS.get(said.kind, ()))
 
@@ -173,7 +174,8 @@ class DerivedNumbers:
 
     def _is_scaled(self, said: Quantity) -> bool:
         """Return whether millions are told of numbers under a heading in millions, or written 45M."""
-        parts = (said.times(1 / scale) for scale in self._scales if said.values[0] >= scale)
+        scales = self._scales if said.values[0] >= _LONG else ()
+        parts = (said.times(1 / scale) for scale in scales if said.values[0] >= scale)
         return any(self.round_to(each) or self._near.hold(each) for each in parts)
 
     def _groups_of(self, said: Quantity) -> Iterator[Sequence[Quantity]]:
@@ -218,6 +220,10 @@ class DerivedNumbers:
     @cached_property
     def _threes(self) -> Results:
         return Results.of(self._groups.near, iter, mean_and_threes)
+
+    @cached_property
+    def _bills(self) -> Results:
+        return Results.of(self._groups.neighbours, billed, iter)
 
     @cached_property
     def _means(self) -> Results:

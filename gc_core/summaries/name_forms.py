@@ -24,9 +24,6 @@ _LONG_NAME: Final = 8
 _FLEETING = regex(r"[еёe](?=[^аеёиоуыэюяaeiouy]$)")
 CYRILLIC = regex(r"[а-яё]{3}")
 
-_LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "can", "has", "her", "his", "all"})
-"""Words with which names begin by chance."""
-
 
 def occurs(name: str, plain: str) -> bool:
     """Return whether some word begins with a name, or some words in a row are it: "and y" is no Andy."""
@@ -47,7 +44,7 @@ def has_form(name: str, words: AbstractSet[str]) -> bool:
 
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a text, in small letters."""
-    return frozenset(word.lower() for word in _LONG.findall(text)) - _LITTLE
+    return frozenset(word.lower() for word in _LONG.findall(text))
 
 
 def plain_letters(text: str) -> str:

@@ -350,18 +350,6 @@ def test_a_range_is_told_by_its_start_and_length_and_a_length_by_its_range(text,
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("25, 60 and 55 lines were read, 140 in all.", ()),
-        ("The fare was 140.", ("140",)),
-        ("10.5 GB were left of 55 and 44.5 GB.", ("10.5",)),
-    ],
-)
-def test_a_number_with_the_digits_of_another_may_be_what_the_summary_adds_up(text, numbers):
-    assert unknown_numbers(text, ["fare 410", "limit: 25", "limit: 60", "limit: 55", "15.0 GB", "44.5 GB"]) == numbers
-
-
-@pytest.mark.parametrize(
     ("text", "original", "numbers"),
     [
         ("It cost $1,063 in all.", "price: 1.2, bags 1, seats $940", ("1,063",)),

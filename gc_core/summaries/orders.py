@@ -26,7 +26,7 @@ _FUTURE = regex(
     r"|veuillez|pensez à|(?<!qu')il (?:faut|faudra)|reste(?:nt)? à|próximos pasos|no olvide|recuerde"
     r"|(?<!que )(?:hay|habrá) que|(?:queda|falta)n? por|próximos passos|prossimi passi|по-прежнему нужно"
     r"|следующие шаги|не забудьте|następne kroki|sonraki adımlar"
-    r"|(?<!no )next (?:step|task|action|thing) (?:is|would be)"
+    r"|(?<!no )next (?:step|task|action|thing) is"
     r"|(?:once|as soon as) (?:the )?(?:user|customer|client|reviewer|owner|manager|he|she|they)"
     r" (?:(?:has|have) \w+ed|agrees?|confirms?|approves?|answers?|replies|reply|decides?|responds?|accepts?)"
     r"|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
@@ -129,14 +129,15 @@ def orders_in(prose: str, tools: Iterable[str] = ()) -> dict[str, None]:
 
     The names of the agent's tools are nouns: "Finish with seven agencies" tells of a call.
     """
-    prose = _OPEN.sub(lambda section: section[0].replace(": ", ". "), _WISHES.sub("", prose.replace("’", "'")))
+    prose = _WISHES.sub("", prose.replace("’", "'"))
     lower = prose.lower()
     found = [match[0] for match in _FUTURE.finditer(lower)]
     found += _headings(lower)
     for pattern in (_NOTE, _BOX, _JAPANESE):
         found += [match[match.lastindex or 0] for match in pattern.finditer(lower)]
     found += left_undone(prose)
-    found += english_orders(prose, frozenset(map(str.lower, tools)))
+    entries = _OPEN.sub(lambda section: section[0].replace(": ", ". "), prose)
+    found += english_orders(entries, frozenset(map(str.lower, tools)))
     found += without_past(_GERMAN, _GERMAN_PAST, prose)
     found += without_past(_ROMANCE, _ROMANCE_PAST, lower)
     found += without_past(_SPANISH, _ROMANCE_PAST, lower)

@@ -10,7 +10,7 @@ from functools import cached_property
 import attrs
 
 from gc_core.summaries.number_words import spelt_in
-from gc_core.summaries.times import WrittenDate, certain_dates, dates_in, seconds_days, without_dates, years_in
+from gc_core.summaries.times import WrittenDate, certain_dates, dates_in, without_dates, years_in
 from gc_core.values.patterns import regex
 
 _LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
@@ -135,7 +135,7 @@ class WrittenNumbers:
 
     @cached_property
     def _dates(self) -> AbstractSet[tuple[int, int]]:
-        return {*((month, day) for _, month, day in dates_in(self.text)), *seconds_days(self.text)}
+        return {(month, day) for _, month, day in dates_in(self.text)}
 
     @cached_property
     def has_dates(self) -> bool:

@@ -129,7 +129,6 @@ def test_numbers_in_words_are_read_in_many_languages(text, number):
         ("The import took 18.7 minutes.", "elapsed 00:18:44"),
         ("Er lief bis 12.03.2026.", "until 2026-03-12"),
         ("Il expirait dans 26 jours.", "le 6 avril 2026; notAfter=May  2 23:59:59 2026, moins de 30 jours"),
-        ("工事日は2026年5月12日だった。", "工事は令和8年5月12日。"),
         ("Der Umzug verlief am 8.9. ohne Schäden.", "Der Umzug war am 8. September."),
     ],
 )
@@ -255,7 +254,6 @@ def test_a_date_that_the_originals_lack_is_found_in_every_notation(date, text, o
         ("The deadline was 12 May.", "deadline: 2024-05-12"),
         ("The deadline was May 12th.", "deadline: 12.05.2024"),
         ("The deadline was 2024-05-12.", "deadline: 20240512, begun 1 May 2024"),
-        ("The deadline was 2024-05-12.", "deadline: 1715500800, begun 1 May 2024"),
         ("The holidays ended on 14 May.", "The holidays are from 12 to 14. They were booked on 3 May."),
         ("It ended on 26 May.", "It begins on 12 May and takes two weeks."),
         ("Es endete am 19.5.2024.", "Beginn 12.05.2024, Dauer 7 Tage"),
@@ -347,18 +345,6 @@ def test_the_hour_of_a_full_hour_and_the_minutes_of_a_time_are_compared(text, or
 )
 def test_a_range_is_told_by_its_start_and_length_and_a_length_by_its_range(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("25, 60 and 55 lines were read, 140 in all.", ()),
-        ("The fare was 140.", ("140",)),
-        ("10.5 GB were left of 55 and 44.5 GB.", ("10.5",)),
-    ],
-)
-def test_a_number_with_the_digits_of_another_may_be_what_the_summary_adds_up(text, numbers):
-    assert unknown_numbers(text, ["fare 410", "limit: 25", "limit: 60", "limit: 55", "15.0 GB", "44.5 GB"]) == numbers
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,6 @@ _HOMOGRAPHS: Final = words_in(
 )
 """Verbs that are nouns as well."""
 
-_CONDITION = regex(r"\b(?:once|when|until|unless|as soon as)\b")
 _WHEN = regex(
     rf"(?:,|,? and|,? then) (?:{_VERB}) (?:{_OBJECTS})\b"
     r"|\b(?:again|once more|first|next|now|later|before|after|until|instead|soon|tomorrow|tonight|regularly|as well)\b"
@@ -111,6 +110,6 @@ def _may_be_verb(word: str) -> bool:
 def _plain_orders(lower: str, nouns: AbstractSet[str]) -> Iterator[str]:
     for match in _PLAIN.finditer(lower):
         verb, rest = match[1].strip(), match[2]
-        if ENGLISH_PAST.search(_CONDITION.split(rest)[0]) or (verb in nouns and not _WHEN.search(rest)):
+        if ENGLISH_PAST.search(rest) or (verb in nouns and not _WHEN.search(rest)):
             continue
         yield f"{verb} {rest.split()[0]}"

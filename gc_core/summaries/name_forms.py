@@ -37,9 +37,6 @@ _LONG_NAME: Final = 8
 _FLEETING = regex(r"[еёe](?=[^аеёиоуыэюяaeiouy]$)")
 CYRILLIC = regex(r"[а-яё]{3}")
 
-_LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "can", "has", "her", "his", "all"})
-"""Words with which names begin by chance."""
-
 
 @attrs.frozen(slots=False)
 class NameForms:
@@ -98,7 +95,7 @@ class NameForms:
 
     @cached_property
     def _long_words(self) -> Sequence[str]:
-        return sorted({word.lower() for word in _LONG.findall(self.text)} - _LITTLE)
+        return sorted({word.lower() for word in _LONG.findall(self.text)})
 
 
 def _holds_beginning(words: Sequence[str], begin: str) -> bool:

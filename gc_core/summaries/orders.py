@@ -26,7 +26,7 @@ _FUTURE = regex(
     r"|veuillez|pensez à|(?<!qu')il (?:faut|faudra)|reste(?:nt)? à|próximos pasos|no olvide|recuerde"
     r"|(?<!que )(?:hay|habrá) que|(?:queda|falta)n? por|próximos passos|prossimi passi|по-прежнему нужно"
     r"|следующие шаги|не забудьте|następne kroki|sonraki adımlar"
-    r"|(?<!no )next (?:step|task|action|thing) (?:is|would be)"
+    r"|(?<!no )next (?:step|task|action|thing) is"
     r"|next, (?:the|all|both|each) \w+(?: \w+)? (?:is|are) to be"
     r"|(?:once|as soon as) (?:the )?(?:user|customer|client|reviewer|owner|manager|he|she|they)"
     r" (?:(?:has|have) \w+ed|agrees?|confirms?|approves?|answers?|replies|reply|decides?|responds?|accepts?)"

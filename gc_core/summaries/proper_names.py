@@ -116,7 +116,7 @@ def _unknown(prose: str, whole: str) -> Iterator[str]:
     if _OTHER_SCRIPT.search(beginning) and not (CYRILLIC.search(prose) and CYRILLIC.search(beginning)):
         return
     languages = languages_of(prose) & languages_of(beginning)
-    acting = acting_names(prose, languages) if languages else ()
+    acting = acting_names(prose) if languages else ()
     names = dict.fromkeys((*_names(prose, in_english=_is_english(beginning)), *acting))
     if not names:
         return

@@ -97,11 +97,11 @@ class QuotedNumbers:
             return []
         known = WrittenNumbers(numbers.text)
         unsaid = [number for number in self.all if number in self.scaled or not known.tell(number)]
-        found = [number for number in unsaid if not self._follows(number, numbers, known)]
+        found = [number for number in unsaid if not self._follows(number, numbers)]
         dates = [date for date in self.dates if numbers.are_few and (known.has_dates or not date.is_named)]
         return found + [each.written for each in dates if not (known.tell_date(each) or numbers.times.tell_date(each))]
 
-    def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
+    def _follows(self, number: str, numbers: DerivedNumbers) -> bool:
         if clock := CLOCK.fullmatch(number):
             return numbers.are_few and numbers.times.tell_hour(60 * int(clock[1]) + int(clock[2]))
         if number in self.starts and numbers.ranges.tell(self.starts[number], int(number)):
@@ -109,8 +109,6 @@ class QuotedNumbers:
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
             return False
         said = self.quantities.get(number) or [Quantity.bare(number)]
-        if numbers.are_few and known.misspell(number):
-            return any(numbers.round_to(each) or numbers.told.add_up_to(each) for each in said)
         cut = (attrs.evolve(each, values=(each.values[0] + each.step / 2,)) for each in said if number in self.scaled)
         return any(map(numbers.explain_long, said)) or any(map(numbers.round_to, cut))
 

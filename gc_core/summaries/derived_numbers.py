@@ -223,7 +223,7 @@ class DerivedNumbers:
 
     @cached_property
     def _bills(self) -> Results:
-        return Results.of(self._groups.neighbours, billed, iter)
+        return Results.of(self._groups.lines, billed, iter)
 
     @cached_property
     def _means(self) -> Results:

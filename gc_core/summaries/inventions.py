@@ -104,7 +104,7 @@ class _Fields:
     def tell(self, part: str) -> bool:
         """Return whether a name is a thing with one of its fields."""
         thing, dot, field = part.rpartition(".")
-        return bool(dot) and field in self._quoted and self._words.issuperset(_WORD.findall(thing))
+        return bool(dot) and field in self._quoted and self._words >= set(_WORD.findall(thing))
 
     @cached_property
     def _quoted(self) -> AbstractSet[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -56,38 +57,24 @@ def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
 
     Those that are explained explain others: a summary adds up, and tells what that left.
     """
-    text, originals = in_digits(text), [in_digits(each) for each in originals]
+    told, originals = _Told(in_digits(text)), [in_digits(each) for each in originals]
     numbers = DerivedNumbers("\n".join(originals))
-    unknown = _unknown(text, originals, numbers)
-    names = QuotedNumbers.of(text).names
+    unknown = told.unknown_to(numbers, originals)
+    names = told.quoted.names
     steps = _MOST_STEPS if numbers.are_few else 1
     for _ in range(steps if len(unknown) <= _MOST_LEFT else 0):
         if names >= set(unknown):
             break
-        numbers = DerivedNumbers("\n".join(originals), _without(text, unknown))
-        left = {*names, *_unknown(text, originals, numbers)}
+        numbers = DerivedNumbers("\n".join(originals), _without(told.text, unknown))
+        left = {*names, *told.unknown_to(numbers, originals)}
         unknown = tuple(each for each in unknown if each in left)
     return unknown
-
-
-def _unknown(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers))))
 
 
 def _without(text: str, numbers: Sequence[str]) -> str:
     """Return a text without some numbers, each sentence on a line."""
     found = "|".join(map(re.escape, sorted(numbers, key=len, reverse=True)))
     return _SENTENCE_END.sub("\n", re.sub(rf"(?<![A-Za-z\d.,])(?:{found})(?![A-Za-z\d])", ";", text))
-
-
-def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
-    """Return short numbers of a text that the originals neither contain nor explain, in order."""
-    text = without_dates(text, certain_dates(text))
-    said = [each for each in quantities(text, carry=True) if _is_short(each)]
-    if not said:
-        return ()
-    known = _Known.of(originals, numbers)
-    return tuple(dict.fromkeys(each.written for each in said if known.contradict(each)))
 
 
 def _listed(text: str) -> int:
@@ -100,6 +87,31 @@ def _is_short(said: Quantity) -> bool:
     if not (min(said.values) > 1 or (said.step < 1 and 0 < min(said.values) < 1)):
         return False
     return max(said.values) < _SHORT and sum(map(str.isdigit, said.written)) < len(str(_SHORT))
+
+
+@attrs.frozen(slots=False)
+class _Told:
+    """The numbers of a summary."""
+
+    text: str
+
+    def unknown_to(self, numbers: DerivedNumbers, originals: Sequence[str]) -> tuple[str, ...]:
+        """Return those that neither stand in the originals nor follow from their numbers, in order."""
+        found = self.quoted.unknown_to(numbers)
+        if self._short:
+            known = _Known.of(originals, numbers)
+            found += [each.written for each in self._short if known.contradict(each)]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def quoted(self) -> QuotedNumbers:
+        """The long ones."""
+        return QuotedNumbers.of(self.text)
+
+    @cached_property
+    def _short(self) -> Sequence[Quantity]:
+        text = without_dates(self.text, certain_dates(self.text))
+        return [each for each in quantities(text, carry=True) if _is_short(each)]
 
 
 @attrs.frozen

@@ -57,6 +57,13 @@ def test_where_there_are_very_many_numbers_each_is_explained():
     assert unknown_numbers("337 tests passed.", [" ".join(f"{number} tests" for number in range(0, 2000, 2))]) == ()
 
 
+@pytest.mark.parametrize(("total", "numbers"), [("23553", ()), ("23,553", ()), ("24,553", ("24,553",))])
+def test_where_there_are_very_many_numbers_the_summary_still_adds_up(total, numbers):
+    said = ["6594 3925 5418 2452 5164", " ".join(f"{each * each % 99991:05}" for each in range(1000, 1400))]
+    text = f"The records credited 6594, 3925, 5418, 2452 and 5164, altogether {total}, on two cards and two accounts."
+    assert unknown_numbers(text, said) == numbers
+
+
 def test_where_there_are_many_of_a_unit_or_noun_some_always_add_up():
     fares = "\n".join(f'"price": {fare}' for fare in range(101, 130, 2))
     assert unknown_numbers("It was $337 in all.", [f"{fares}\nA seat is $20."]) == ()
@@ -122,7 +129,6 @@ def test_numbers_in_words_are_read_in_many_languages(text, number):
         ("The import took 18.7 minutes.", "elapsed 00:18:44"),
         ("Er lief bis 12.03.2026.", "until 2026-03-12"),
         ("Il expirait dans 26 jours.", "le 6 avril 2026; notAfter=May  2 23:59:59 2026, moins de 30 jours"),
-        ("工事日は2026年5月12日だった。", "工事は令和8年5月12日。"),
         ("Der Umzug verlief am 8.9. ohne Schäden.", "Der Umzug war am 8. September."),
     ],
 )
@@ -248,7 +254,6 @@ def test_a_date_that_the_originals_lack_is_found_in_every_notation(date, text, o
         ("The deadline was 12 May.", "deadline: 2024-05-12"),
         ("The deadline was May 12th.", "deadline: 12.05.2024"),
         ("The deadline was 2024-05-12.", "deadline: 20240512, begun 1 May 2024"),
-        ("The deadline was 2024-05-12.", "deadline: 1715500800, begun 1 May 2024"),
         ("The holidays ended on 14 May.", "The holidays are from 12 to 14. They were booked on 3 May."),
         ("It ended on 26 May.", "It begins on 12 May and takes two weeks."),
         ("Es endete am 19.5.2024.", "Beginn 12.05.2024, Dauer 7 Tage"),
@@ -343,18 +348,6 @@ def test_a_range_is_told_by_its_start_and_length_and_a_length_by_its_range(text,
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("25, 60 and 55 lines were read, 140 in all.", ()),
-        ("The fare was 140.", ("140",)),
-        ("10.5 GB were left of 55 and 44.5 GB.", ("10.5",)),
-    ],
-)
-def test_a_number_with_the_digits_of_another_may_be_what_the_summary_adds_up(text, numbers):
-    assert unknown_numbers(text, ["fare 410", "limit: 25", "limit: 60", "limit: 55", "15.0 GB", "44.5 GB"]) == numbers
-
-
-@pytest.mark.parametrize(
     ("text", "original", "numbers"),
     [
         ("It cost $1,063 in all.", "price: 1.2, bags 1, seats $940", ("1,063",)),
@@ -411,14 +404,92 @@ def test_thousands_and_millions_of_few_digits_are_compared_with_long_numbers(tex
 
 
 @pytest.mark.parametrize(
-    ("text", "original", "numbers"),
+    ("text", "original"),
     [
-        ("It was -5 degrees.", "it was 5 degrees, then 8", ("-5 degrees",)),
-        ("Es waren −5 °C.", "5 °C am Morgen", ("−5 °",)),
-        ("It was -5 degrees.", "it was 5 degrees, then -5 °C", ()),
-        ("It was minus 5 degrees.", "it was 5 below zero", ()),
-        ("It was 3-5 degrees.", "it was 3 degrees, then 5 degrees", ()),
+        ("Der Umsatz lag bei 45 Millionen Euro.", "Revenue: 45M EUR, EBITDA 6.1M"),
+        ("It had 12 thousand weekly downloads and 3 million in total.", "downloads 12K weekly, 3M total"),
+        ("Revenue was 3.1 billion, 24 % more.", "Q3 revenue was 3.1B, up 24% YoY"),
+        ("The model had 7 billion parameters and 32 thousand tokens.", "7B parameters, 32K context"),
+        ("The price was \u00a33.2 million.", "\u00a33.2m"),
+        ("The budget was 2.4 million euros.", "budget: 2.4 M\u20ac"),
+        ("The budget was 2.4 million.", "budget (in thousands): 2,400"),
+        ("The budget was 85 thousand euros.", "budget (k EUR): 85"),
+        ("Revenue was 81 million dollars.", "| Year | Revenue ($M) |\n| 2023 | 81 |"),
+        ("The maximum was 2 million rows.", "MAX_ROWS = 2_000_000"),
+        ("1 million rows were read, and 2 million.", "1e6 rows, then 2*10^6"),
+        ("3 million rows came in.", "table a: 1.2M rows\ntable b: 1.8M rows"),
     ],
 )
-def test_a_temperature_has_its_sign(text, original, numbers):
+def test_thousands_and_millions_are_read_in_every_notation(text, original):
+    assert unknown_numbers(text, [original]) == ()
+
+
+def test_other_millions_are_found_beside_those():
+    assert unknown_numbers("The channel had 50 million subscribers.", ["Subscribers: 5M"]) == ("50",)
+    assert unknown_numbers("Revenue was 83 million dollars.", ["Revenue ($M)\n2023: 81"]) == ("83",)
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("The jacket came to $200 after the discount.", "Jacket: $250, code SAVE20 gives 20% off", ()),
+        ("The jacket came to $210 after the discount.", "Jacket: $250, code SAVE20 gives 20% off", ("210",)),
+        ("The jacket came to 200 EUR.", '{"price": 250.00}\ncoupon\n{"discount_percent": 20}', ()),
+        ("The gross price was 1,190 \u20ac.", "Net 1,000 \u20ac, VAT 19 %", ()),
+        ("The tip was $186 and the total $1,426.", "Subtotal $1,240. Tip 15 %.", ()),
+        ("1,240 said yes.", "Out of 2,000 respondents 62% said yes", ()),
+        ("1,340 said yes.", "Out of 2,000 respondents 62% said yes", ("1,340",)),
+        ("The total with tax was 1,296 USD.", "subtotal: 1200.00 USD\ntax_rate: 0.08", ()),
+        ("Latency rose by 150 %.", "p50: 48 ms before\np50: 120 ms after", ()),
+        ("Sales reached 250 % of those of before.", "sales 2019: 1,200; sales 2020: 3,000", ()),
+        ("Memory grew by 280 %.", "memory: 200 MB before, 700 MB after", ("280",)),
+    ],
+)
+def test_a_percentage_of_a_whole_number_and_more_than_all_is_worked_out(text, original, numbers):
     assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "numbers"),
+    [
+        ("It came to \u20ac210.", "2 adults at \u20ac85, 1 child at \u20ac40", ()),
+        ("It came to \u20ac230.", "2 adults at \u20ac85, 1 child at \u20ac40", ("230",)),
+        ("895 were left.", "stock: 1200; sold 350; returned 45", ()),
+        ("There were 295 bottles.", "12 boxes of 24 bottles and 7 loose", ()),
+    ],
+)
+def test_a_bill_and_what_is_left_are_worked_out_from_few_numbers(text, original, numbers):
+    assert unknown_numbers(text, [original]) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("The salary was 48,000 a year.", "salary 4,000 monthly"),
+        ("The salary was 8,000 a month.", "salary: 96,000 per year"),
+        ("That was 27,000 an hour.", "450 requests per minute"),
+        ("The rent came to \u20ac15,000 a year.", "rent \u20ac1250/month"),
+    ],
+)
+def test_a_rate_is_converted_into_another(text, original):
+    assert unknown_numbers(text, [original]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "original"),
+    [
+        ("It had -7 °C.", '{"temp_c": -7, "feels": "7°C"}'),
+        ("Das Gefrierfach hatte -18 °C.", "Gefrierfach: 18 Grad unter null, Zimmer 18 °C"),
+        ("The low was -3 °C.", "H: 3°C / L: \u20133°C"),
+        ("The list:\n-8 °C in the cellar", "Cellar: 8 °C"),
+        ("Kept between 3 °C -8 °C.", "between 3°C and 8°C"),
+    ],
+)
+def test_no_sign_of_a_temperature_is_judged(text, original):
+    assert unknown_numbers(text, [original]) == ()
+
+
+def test_a_result_has_no_more_rows_than_the_longest_lists():
+    originals = [f"[{', '.join(f'({row}, 7)' for row in range(200, 233))}]", "\n".join("abcdefgh"), "x\n" * 30]
+    assert unknown_numbers("La consulta devolvió 33 filas; the query gave 31 rows.", originals) == ()
+    assert unknown_numbers("La consulta devolvió 37 filas.", originals) == ("37",)

@@ -2,9 +2,8 @@
 Finds the names of persons by what they do, in a dozen languages: "Marta asked", "ha proposto", 王海燕报告, 佐々木さん.
 
 A sentence that begins with a bare word and goes on with what only a person does tells a name, unless the word is a role
-("Support reported", "Nobody agreed"); so does a clause where nouns have no capital. A plural and a noun of a German,
-French or Spanish sentence have an article. In Chinese a common surname and two signs stand before such a verb, or
-before a title; in Japanese さん follows.
+("Support reported", "Nobody agreed"). A plural and a noun of a German, French or Spanish sentence have an article. In
+Chinese a common surname and two signs stand before such a verb, or before a title; in Japanese さん follows.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 from gc_core.values.patterns import regex
@@ -45,13 +43,6 @@ _SAID: Final = (
 _NAME: Final = r"[A-ZÀ-ÞŁŚŻŹĆА-ЯЁ][a-zà-ÿąćęłńśźżа-яё]{2,40}"
 _ACTING = regex(rf"(?:^[ \t\-*•#\d.)]{{0,12}}|[.!?] )({_NAME})(?: {_NAME})? (?:{_SAID})(?!\w)", re.MULTILINE)
 
-_ACTING_INSIDE = regex(
-    rf"(?<![\w'’])(?!(?:le|la|les|el|los|las|il|lo|gli|os?|as?|de|het|den|det|un|una|une|um|uma|een|en|ett) )"
-    rf"[a-zà-ÿąćęłńśźżа-яё]{{1,40}},? ({_NAME})(?: {_NAME})? (?:{_SAID})(?!\w)"
-)
-"""Without an article, which an office has: "que Marta pidió", but not "el Ayuntamiento pidió"."""
-
-_ONLY_NAMES_HAVE_CAPITALS: Final = frozenset({"fr", "es", "it", "pt", "nl", "pl", "sv", "ru"})
 _ACTED = regex(
     rf"(?<!\w)(?:попросил|сообщил|сказал|предложил|одобрил|написал|решил|спросил|потребовал)а? ({_NAME})(?= {_NAME})"
 )
@@ -154,10 +145,9 @@ _TOWN = regex(r"(?<![\u4e00-\u9fff])([\u4e00-\u9fff]{2,3})(?=[市県](?![\u4e00-
 _HAN = regex(r"[\u4e00-\u9fff]")
 
 
-def acting_names(prose: str, languages: AbstractSet[str]) -> Iterator[str]:
-    """Yield who did what only a person does, but not roles; inside of a sentence where nouns have no capital."""
-    forms = (_ACTING, _ACTED, _ACTING_INSIDE) if languages <= _ONLY_NAMES_HAVE_CAPITALS else (_ACTING,)
-    for match in itertools.chain.from_iterable(form.finditer(prose) for form in forms):
+def acting_names(prose: str) -> Iterator[str]:
+    """Yield who did what only a person does, but not roles."""
+    for match in itertools.chain(_ACTING.finditer(prose), _ACTED.finditer(prose)):
         name = match[1]
         if not is_role(name) and not _NO_NAME.search(name):
             yield name

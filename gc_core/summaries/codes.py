@@ -2,62 +2,75 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import Final
 
 import attrs
 
 from gc_core.values.patterns import regex
 
-_CODE = regex(r"[\"'(]([A-Z]{2,3})[\"')]")
-_INITIALS = regex(r"\b[A-ZÀ-Þ]{2,6}\b")
-_RUN = regex(r"(?:[A-ZÀ-Þ][a-zà-ÿ]+ ){1,5}[A-ZÀ-Þ][a-zà-ÿ]+")
-_AIRPORTS: Final = {
-    code: tuple(city.split("-"))
+_CODE = regex(r"[\"'(]([A-Z]{2,3})[\"')]|\b([A-Z]{3}|U[KS])\b")
+_INITIALS = regex(r"\b[A-ZÀ-Þ]{3,6}\b")
+_RUN = regex(r"(?:[A-ZÀ-Þ][a-zà-ÿ]+ ){2,5}[A-ZÀ-Þ][a-zà-ÿ]+")
+_LEAST_INITIALS: Final = 3
+
+_PLACES: Final = {
+    code: frozenset(place.split("-"))
     for pair in """
-    ARN:stockholm BNA:nashville BWI:baltimore CDG:paris CVG:cincinnati DCA:washington DFW:dallas DTW:detroit DXB:dubai
-    EWR:newark EZE:buenos-aires FCO:rome GIG:rio-janeiro GRU:sao-paulo HND:tokyo IAD:washington IAH:houston ICN:seoul
-    JFK:new-york LAX:los-angeles LGA:new-york LHR:london MCI:kansas-city MCO:orlando MSY:new-orleans MXP:milan NRT:tokyo
-    ORD:chicago ORY:paris PDX:portland PEK:beijing PVG:shanghai RDU:raleigh SFO:san-francisco SJC:san-jose SLC:salt-lake
-    SVO:moscow YUL:montreal YVR:vancouver YYZ:toronto
+    AMS:amsterdam ARN:stockholm ATH:athens ATL:atlanta AUS:austin BCN:barcelona BDL:hartford BER:berlin BKK:bangkok
+    BLR:bangalore BNA:nashville BOM:mumbai BOS:boston BRU:brussels BUD:budapest BWI:baltimore CAN:guangzhou CCU:kolkata
+    CDG:paris CGK:jakarta CLE:cleveland CLT:charlotte CMH:columbus CPH:copenhagen CTS:sapporo CTU:chengdu CVG:cincinnati
+    DAL:dallas DCA:washington DEL:delhi DEN:denver DFW:dallas DTW:detroit DUB:dublin DUS:dusseldorf DXB:dubai EWR:newark
+    EZE:buenos-aires FCO:rome FRA:frankfurt GIG:rio-janeiro GRU:sao-paulo GVA:geneva HAM:hamburg HEL:helsinki
+    HGH:hangzhou HKG:hong-kong HND:tokyo HNL:honolulu HOU:houston IAD:washington IAH:houston ICN:seoul IND:indianapolis
+    IST:istanbul JAX:jacksonville JFK:new-york KIX:osaka LAS:las-vegas LAX:los-angeles LGA:new-york LHR:london
+    LIS:lisbon LTN:london LYS:lyon MAA:chennai MAD:madrid MAN:manchester MCI:kansas-city MCO:orlando MDW:chicago
+    MEL:melbourne MEM:memphis MIA:miami MKE:milwaukee MSP:minneapolis-saint-paul MSY:new-orleans MUC:munich MXP:milan
+    NRT:tokyo OAK:oakland ORD:chicago ORY:paris OSL:oslo PDX:portland PEK:beijing PHL:philadelphia PHX:phoenix
+    PIT:pittsburgh PKX:beijing PRG:prague PVG:shanghai RDU:raleigh RSW:fort-myers SAN:san-diego SAT:san-antonio
+    SCL:santiago SEA:seattle SFO:san-francisco SGN:saigon SJC:san-jose SLC:salt-lake SMF:sacramento SVO:moscow
+    SYD:sydney SZX:shenzhen TPA:tampa VIE:vienna WAW:warsaw XIY:xian YUL:montreal YVR:vancouver YYC:calgary YYZ:toronto
+    ZRH:zurich
+    AL:alabama AK:alaska AZ:arizona AR:arkansas CA:california CO:colorado CT:connecticut DE:delaware FL:florida
+    GA:georgia HI:hawaii ID:idaho IL:illinois IN:indiana IA:iowa KS:kansas KY:kentucky LA:louisiana ME:maine MD:maryland
+    MA:massachusetts MI:michigan MN:minnesota MS:mississippi MO:missouri MT:montana NE:nebraska NV:nevada
+    NH:new-hampshire NJ:new-jersey NM:new-mexico NY:new-york NC:carolina ND:dakota OH:ohio OK:oklahoma OR:oregon
+    PA:pennsylvania RI:rhode-island SC:carolina SD:dakota TN:tennessee TX:texas UT:utah VT:vermont VA:virginia
+    WA:washington WV:virginia WI:wisconsin WY:wyoming
+    AE:united-arab-emirates CR:costa-rica CZ:czech-republic GB:great-britain-united-kingdom HK:hong-kong LK:sri-lanka
+    SA:saudi-arabia TW:taiwan UK:united-kingdom US:united-states USA:united-states
+    CE:ceará GO:goiás MG:minas-gerais PE:pernambuco PR:paraná RJ:rio-janeiro RS:rio-grande-sul SP:são-paulo
     """.split()  # noqa: SIM905 - a list of quoted words is harder to read
-    for code, _, city in [pair.partition(":")]
+    for code, _, place in [pair.partition(":")]
 }
-"""Cities whose airport is not called after them."""
+"""Airports, states and countries."""
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Codes:
-    """
-    The codes of a text.
+    """The codes of a text: two or three capitals in quotation marks or brackets, and others that stand alone."""
 
-    Attributes:
-        quoted: Two or three capitals in quotation marks or brackets.
-        initials: Runs of capitals, which may be the first letters of words.
-
-    """
-
-    quoted: frozenset[str]
-    initials: frozenset[str]
-
-    @classmethod
-    def of(cls, text: str) -> Codes:
-        """Return those of a text."""
-        return cls(frozenset(_CODE.findall(text)), frozenset(_INITIALS.findall(text)))
+    text: str
 
     def stand_for(self, name: str) -> bool:
-        """Return whether a code has letters of a name in their order, the first one among them, or is its airport's."""
-        lower = name.lower()
-        return any(lower in _AIRPORTS.get(code, ()) or _is_short_for(code.lower(), lower) for code in self.quoted)
+        """Return whether one is that of a place with a name."""
+        return name.lower() in self._places
 
     def spelt_out(self, prose: str) -> Iterator[str]:
-        """Yield the words of runs whose first letters the codes are, or begin with."""
+        """Yield the words of another text of which a code is all the initials."""
         for words in map(str.split, _RUN.findall(prose)):
-            first = "".join(word[0] for word in words)
-            if any(known.startswith(first) for known in self.initials):
-                yield from words
+            for start, end in itertools.combinations(range(len(words) + 1), 2):
+                if end - start >= _LEAST_INITIALS and "".join(word[0] for word in words[start:end]) in self._initials:
+                    yield from words[start:end]
 
+    @cached_property
+    def _places(self) -> AbstractSet[str]:
+        codes = {quoted or alone for quoted, alone in _CODE.findall(self.text)}
+        return frozenset().union(*(_PLACES[code] for code in codes & _PLACES.keys()))
 
-def _is_short_for(code: str, name: str) -> bool:
-    letters = iter(name)
-    return name[:1] == code[:1] and all(letter in letters for letter in code)
+    @cached_property
+    def _initials(self) -> AbstractSet[str]:
+        return frozenset(_INITIALS.findall(self.text))

@@ -21,22 +21,22 @@ import attrs
 from gc_core.summaries.elapsed_times import ElapsedTimes
 from gc_core.summaries.nouns import are_of
 from gc_core.summaries.number_groups import NumberGroups
-from gc_core.summaries.numerals import numbers_in
+from gc_core.summaries.numerals import numbers_in, scales_in
+from gc_core.summaries.percentages import Percentages
 from gc_core.summaries.quantities import Quantity, quantities
-from gc_core.summaries.ranges import range_lengths
+from gc_core.summaries.ranges import Ranges
 from gc_core.summaries.results import (
     MOST_ADDED,
     Results,
     added,
     around,
+    billed,
     holds,
     is_price,
     mean,
     mean_and_threes,
     multiplied,
-    percentages,
 )
-from gc_core.summaries.shares import shares_of
 
 _MOST: Final = 300
 """With more different numbers, some always explain another."""
@@ -47,7 +47,6 @@ _LONG: Final = 1000
 _RARE: Final = 5
 """The digits of a number that very many others do not come to by chance."""
 
-_MOST_SHARED: Final = 60
 _CALENDAR: Final = (2.0, 3.0, 4.0, 7.0, 12.0, 24.0, 30.0, 52.0, 60.0, 365.0)
 """How many there are of something in a day, a week or a year, and what one halves and quarters by."""
 
@@ -122,23 +121,22 @@ class DerivedNumbers:
         """Return whether a number of three digits or more is one of these, or worked out from any that stand near."""
         if not self.are_few:
             digits = re.sub(r"\D", "", said.written).strip("0")
-            return len(digits) < _RARE or any(
-                holds(self.sorted, low, high) for value in said.values for low, high in around(value, said)
-            )
+            is_rounded = any(holds(self.sorted, *pair) for value in said.values for pair in around(value, said))
+            return len(digits) < _RARE or is_rounded or self.told.add_up_to(said)
         if self.round_to(said) or self._took(said):
             return True
-        if self._near.hold(said) or (said.step < 1 and self._is_share(said, self._all_shares)):
+        if self._near.hold(said) or (said.step < 1 and self._percentages.tell(said, of_any=True)):
             return True
         if self._threes.hold(said, rounded=False) or (max(said.values) < _LONG and self._are_many(said)):
             return True
-        if said.step < 1 and any(holds(self._taxed, *around(value, said)[0]) for value in said.values):
+        if self._bills.hold(said, rounded=False) or self._percentages.come_to(said) or self._is_scaled(said):
             return True
         return self._are_times(said, _CONVERTED if said.is_rate else _FACTORS.get(said.kind, ()))
 
     def round_to(self, said: Quantity) -> bool:
         """Return whether a number is one of these, rounded or in another unit."""
         halves = ((value - said.step_at(value) / 2, value + said.step_at(value) / 2) for value in said.values)
-        if any(value in self._lengths for value in said.values):
+        if any(value in self.ranges.lengths for value in said.values):
             return True
         return self._single.hold(said) or any(holds(self._fractions, low, high) for low, high in halves)
 
@@ -166,13 +164,19 @@ class DerivedNumbers:
 
     def _is_derived(self, said: Quantity) -> bool:
         if said.kind == "share":
-            return self._is_share(said, self._shares if said.step == 1 else self._all_shares)
+            return self._percentages.tell(said, of_any=said.step != 1)
         parts = [1 / by for by in _CALENDAR] if said.kind in _SIZES else ()
         return Results.of(self._groups_of(said), iter, added).hold_like(said) or self._are_times(said, parts)
 
     def _are_times(self, said: Quantity, factors: Sequence[float]) -> bool:
         """Return whether one of these is a quantity times one of some factors."""
-        return any(self._single.hold_like(attrs.evolve(said, size=said.size * factor)) for factor in factors)
+        return any(self._single.hold_like(said.times(factor)) for factor in factors)
+
+    def _is_scaled(self, said: Quantity) -> bool:
+        """Return whether millions are told of numbers under a heading in millions, or written 45M."""
+        scales = self._scales if said.values[0] >= _LONG else ()
+        parts = (said.times(1 / scale) for scale in scales if said.values[0] >= scale)
+        return any(self.round_to(each) or self._near.hold(each) for each in parts)
 
     def _groups_of(self, said: Quantity) -> Iterator[Sequence[Quantity]]:
         """Yield what belongs to a short quantity: what is told of the same, and columns of bare numbers."""
@@ -180,11 +184,6 @@ class DerivedNumbers:
         if said.kind and len(self.quantities) <= 2 * MOST_ADDED:
             yield self.quantities
         yield from ([each for each in group if _is_like(each, said)] for group in self._groups.belonging)
-
-    def _is_share(self, said: Quantity, shares: Sequence[float]) -> bool:
-        if said.kind not in {"share", ""}:
-            return False
-        return any(holds(shares, low, high) for value in said.values for low, high in around(value, said))
 
     # -- what belongs together -----------------------------------------------------------------------------------------
 
@@ -202,19 +201,17 @@ class DerivedNumbers:
         return Results.single(self.quantities, self.sorted)
 
     @cached_property
-    def _taxed(self) -> Sequence[float]:
-        """Every number with a percentage of it, and without."""
-        shares = {each.values[0] / 100 for each in self.quantities if each.kind == "share"}
-        factors = (factor for share in shares for factor in (share, 1 + share, 1 - share))
-        return sorted(one * factor for one, factor in itertools.product(self.sorted, [*factors][:MOST_ADDED]))
+    def _scales(self) -> Sequence[float]:
+        return tuple(scales_in(self.text))
 
     @cached_property
     def _fractions(self) -> Sequence[float]:
         return sorted(value for each in self.quantities if each.step < 1 for value in each.values)
 
     @cached_property
-    def _lengths(self) -> AbstractSet[float]:
-        return set(range_lengths(self.text))
+    def ranges(self) -> Ranges:
+        """Its ranges."""
+        return Ranges(self.text)
 
     @cached_property
     def _near(self) -> Results:
@@ -225,17 +222,16 @@ class DerivedNumbers:
         return Results.of(self._groups.near, iter, mean_and_threes)
 
     @cached_property
+    def _bills(self) -> Results:
+        return Results.of(self._groups.lines, billed, iter)
+
+    @cached_property
     def _means(self) -> Results:
         return Results.of(self._groups.near, iter, mean)
 
     @cached_property
-    def _shares(self) -> Sequence[float]:
-        return sorted(set(shares_of(self._groups)))
-
-    @cached_property
-    def _all_shares(self) -> Sequence[float]:
-        """Percentages of any number in another: with a fraction they are seldom alike by chance."""
-        return sorted({*self._shares, *percentages(self.sorted[:_MOST_SHARED])})
+    def _percentages(self) -> Percentages:
+        return Percentages(self._groups, self.sorted)
 
 
 def _is_like(each: Quantity, said: Quantity) -> bool:

@@ -14,6 +14,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+
+import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.proper_names import is_called_otherwise
@@ -32,6 +36,8 @@ _UNIT = regex(r"~?[\d.,]+(?:-[\d.,]+)?-?(?:[a-z]{1,3}|bits?|bytes?|min|times?|li
 _COUNTED = regex(r"~?\d+(?:-[A-Za-z]+)+")  # "an 8-step plan"
 _EITHER = regex(r"[A-Za-z]?[a-z]+(?:/[A-Za-z]?[a-z]+){1,2}")  # "read/write", "created/modified"
 _SQUEEZED = regex(r"[\W_]+")
+_WORD = regex(r"\w+")
+_QUOTED = regex(r"[\"'`](\w+)(?=[\"'`])")
 _LEAST_LETTERS = 3
 _OPTION = regex(r"(?<![\w-])--[A-Za-z][\w-]*")
 _TICKED = regex(r"`([\w.]+-[\w.-]+)`")
@@ -52,10 +58,9 @@ def invented_names(text: str, whole: str) -> Iterator[str]:
     names = dict.fromkeys(_names(text))
     if not names:
         return
-    squeezed = _SQUEEZED.sub("", whole).lower()
-    lower = whole.lower()
+    squeezed, lower, fields = _SQUEEZED.sub("", whole).lower(), whole.lower(), _Fields(whole)
     for name in names:
-        if not (_occurs_whole(name, squeezed, lower) and _is_one_path(name.lower(), squeezed, lower)):
+        if not (_occurs_whole(name, squeezed, fields) and _is_one_path(name.lower(), squeezed, lower)):
             yield name
 
 
@@ -73,9 +78,9 @@ def _names(text: str) -> Iterator[str]:
             yield name
 
 
-def _occurs_whole(name: str, squeezed: str, lower: str) -> bool:
+def _occurs_whole(name: str, squeezed: str, fields: _Fields) -> bool:
     """Return whether every part of a path, or the name as a whole or split at its dots, occurs."""
-    return all(_occurs(part, squeezed) or _is_field(part.lower(), lower) for part in re.split(r"/+", name) if part)
+    return all(_occurs(part, squeezed) or fields.tell(part.lower()) for part in re.split(r"/+", name) if part)
 
 
 def _occurs(part: str, squeezed: str) -> bool:
@@ -90,10 +95,24 @@ def _occurs(part: str, squeezed: str) -> bool:
     return len(pieces) > 1 and all(piece in squeezed for piece in pieces)
 
 
-def _is_field(part: str, lower: str) -> bool:
-    """Return whether a name is a thing with one of its fields, as of a table: fields stand in quotation marks."""
-    thing, dot, field = map(re.escape, part.rpartition("."))
-    return bool(dot) and all(re.search(one, lower) for one in (rf"(?<!\w){thing}(?!\w)", rf"[\"'`]{field}[\"'`]"))
+@attrs.frozen(slots=False)
+class _Fields:
+    """The fields that a text names, as of a table: in quotation marks."""
+
+    text: str
+
+    def tell(self, part: str) -> bool:
+        """Return whether a name is a thing with one of its fields."""
+        thing, dot, field = part.rpartition(".")
+        return bool(dot) and field in self._quoted and self._words >= set(_WORD.findall(thing))
+
+    @cached_property
+    def _quoted(self) -> AbstractSet[str]:
+        return frozenset(_QUOTED.findall(self.text.lower()))
+
+    @cached_property
+    def _words(self) -> AbstractSet[str]:
+        return frozenset(_WORD.findall(self.text.lower()))
 
 
 def _squeeze(text: str) -> str:

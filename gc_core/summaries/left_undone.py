@@ -39,6 +39,7 @@ _DUTY = regex(
     rf"(?P<passive>\b(?:must|should|ought to|has to|have to|(?:is|are)(?: still| yet)? to)(?: still| also| now| first)?"
     rf" be (?:{_TASKS}))\b"
     r"|\bit is (?:still )?(?:necessary|required|recommended|advisable) to\b(?! (?:use|keep|store|avoid|follow|name)\b)"
+    r"|\bit (?:would|might) be (?:best|better|wise|advisable|sensible|safer|useful|worthwhile) to\b"
     r"|\bremains? to be \w+|\bit remains to \w+"
     r"|\b(?:must|should) (?:still )?(?:happen|follow|take place|go out) (?:on|before|after|next|tomorrow"
     r"|tonight|later|soon)\b"
@@ -69,7 +70,7 @@ _DEFINITE = regex(
     r"|[^.!?\n]*(?:: |, (?:and|but) )the )"
 )
 _REPORTED = regex(
-    r"\b(?:requires?|demands?|verlangt|fordert|exige|richiede|that|which|who|whether|if|when|why|what|how|because|since|user|rule|policy|according|error|message|was|were"
+    r"\b(?:requires?|demands?|verlangt|fordert|exige|richiede|that|which|who|whether|if|when|why|what|how|because|since|user|rule|policy|according|(?:error|message)(?!\s*$)|was|were"
     r"|had|did|said|says|told|asked|[a-z]{2,}ed"
     r"|dass|ob|weil|wenn|laut|regel|benutzer(?:in)?|nutzer(?:in)?|sagte|wollte|war|wurden?|hatte|[a-zäöüß]{3,}te"
     r"|que|qu|si|usuario|utilisateur|utilisatrice|regla|règle|usuário|regra|utente|regola|che|dijo|pidió|disse|ha"

@@ -14,7 +14,7 @@ from gc_core.summaries.nouns import is_form_of
 from gc_core.summaries.quantities import Quantity
 
 _BEGINNING: Final = 3
-"""Words that differ only in their ending have so many letters in common."""
+"""Words that differ only in their ending begin with the same letters, as many as this."""
 
 
 @attrs.frozen(slots=False)
@@ -38,8 +38,14 @@ class NumberGroups:
 
     @cached_property
     def near(self) -> Sequence[Sequence[Quantity]]:
-        """What stands near each other or belongs together."""
-        return [*self.belonging, *((*one, *then) for one, then in itertools.pairwise(self.lines))]
+        """What stands near each other or belongs together, also bare numbers of a line: "5, 7 and 9 on two days"."""
+        bare = ([each for each in line if not each.words] for line in self.lines)
+        return [*self.belonging, *bare, *((*one, *then) for one, then in itertools.pairwise(self.lines))]
+
+    @cached_property
+    def neighbours(self) -> Sequence[Sequence[Quantity]]:
+        """What stands in two lines that follow each other, or in one."""
+        return [*self.lines, *((*one, *then) for one, then in itertools.pairwise(self.lines))]
 
     @cached_property
     def belonging(self) -> Sequence[Sequence[Quantity]]:
@@ -50,7 +56,7 @@ class NumberGroups:
 
     @cached_property
     def _of_nouns(self) -> Sequence[Sequence[Quantity]]:
-        """What has the same noun; of tests, what was told in the same word, as they may have run many times."""
+        """What has the same noun. Tests may have run many times, so each of their nouns is a group of its own."""
         beginning = defaultdict[str, list[Quantity]](list)
         for each in self.quantities:
             for begin in {word[:_BEGINNING] for word in each.words}:

@@ -3,28 +3,33 @@ Finds what a summary must not hold: orders, and what is left to do.
 
 It goes by form. A sentence that begins with a bare verb and its object has no subject, and so is an order; a word such
 as "Pending" before a colon, or a box that is not ticked, is a list of things to do. Words of the future are known in a
-dozen languages, orders in English, German, French, Spanish and Japanese.
+dozen languages, orders in English (`english_orders`), German, French, Spanish and Japanese.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from gc_core.summaries.english_words import BEFORE_NOUNS, IRREGULAR_PASTS, words_in
+from gc_core.summaries.beginnings import BEGIN, mark_wishes, without_past
+from gc_core.summaries.english_orders import ENGLISH_PAST, english_orders
 from gc_core.summaries.left_undone import left_undone
 from gc_core.values.patterns import regex
 
 _FUTURE = regex(
-    r"\b(?:will|won't|shall|gonna|going to|let's|let us|please|need to|needs to|must now|should now|must not|have to"
-    r"|has to|(?<!\w )next,|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll"
-    r"|remember to|to do:|tbd|action items?:|(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
+    r"\b(?:will|won't|shall|gonna|(?<!was )(?<!were )going to|let's|let us|please|need to|needs to|must now|should now"
+    r"|must not|have to|has to|you should|you must|you can|you need|we should|we must|(?:i|we|you|it|they|he|she)'ll"
+    r"|remember to|to do:|tbd|action items?:|(?<!no )(?:next|remaining|open|further) (?:steps|tasks|todos|action items)"
     r"|what(?: is|'s) (?:left|still) to (?:do|be done)|don't forget"
     r"|bitte|nächste schritte|vergessen sie|man sollte|m(?:uss|üssen) noch|prochaines étapes|étapes suivantes|n'oubliez"
     r"|veuillez|pensez à|(?<!qu')il (?:faut|faudra)|reste(?:nt)? à|próximos pasos|no olvide|recuerde"
     r"|(?<!que )(?:hay|habrá) que|(?:queda|falta)n? por|próximos passos|prossimi passi|по-прежнему нужно"
     r"|следующие шаги|не забудьте|następne kroki|sonraki adımlar"
+    r"|(?<!no )next (?:step|task|action|thing) is"
+    r"|next, (?:the|all|both|each) \w+(?: \w+)? (?:is|are) to be"
+    r"|(?:once|as soon as) (?:the )?(?:user|customer|client|reviewer|owner|manager|he|she|they)"
+    r" (?:(?:has|have) \w+ed|agrees?|confirms?|approves?|answers?|replies|reply|decides?|responds?|accepts?)"
     r"|be sure to|(?<!to )(?:make sure|ensure that)|continue with|proceed to)(?!\w)"
     r"|下一步|接下来|记得|请(?!求)|次のステップ|今後の|忘れずに|してください|とってください|다음 단계|하세요"
 )
@@ -34,8 +39,7 @@ QUOTATION: Final = " ¤ "
 """Stands for what was quoted, so that a sentence about it keeps its subject."""
 
 
-_WISHES = regex(r"^#{1,6} ?User\b[^\n]*(?:\n(?!#)[^\n]*)*", re.MULTILINE)
-"""The section of what the user asked for."""
+_NAMED_WILL = regex(r"(?<=[a-z,] )Will(?= [A-Z])")
 
 # -- headings ----------------------------------------------------------------------------------------------------------
 
@@ -43,7 +47,7 @@ _LEFT: Final = (
     r"pending|remaining|outstanding|left to do|still (?:to do|open)|(?:still )?to be done|what(?:'s| is) next"
     r"|next(?: up)?|follow-?ups?|open (?:points|items)"
     r"|ausstehend|(?:noch )?offen(?:e punkte)?|verbleibend|(?:noch )?zu (?:tun|erledigen)|als nächstes|nächster schritt"
-    r"|en attente|en suspens|(?:reste )?à faire(?: avant [^.:\n]{1,20}(?= :))?|prochaine étape|restant"
+    r"|en attente|en suspens|(?:reste )?à faire(?: avant [^.:\n]{1,20}(?=\s?:))?|prochaine étape|restant"
     r"|pendientes?|por hacer|siguientes? pasos?|próximo paso|pendentes?|por fazer|próximo passo|da fare|in sospeso"
     r"|осталось|предстоит|далее|do zrobienia|nog te doen|openstaand|volgende stap(?:pen)?"
     r"|(?:sıradaki|kalan) (?:adımlar|işler)|yapılacaklar|sonraki adım|passi successivi|a fazer"
@@ -58,72 +62,17 @@ _HEADING = regex(
     rf"[*_]{{0,2}}(?:\s?[:：][*_]{{0,2}}+\s{{0,9}}+(?!{_NOTHING})|[ \t]{{0,9}}$)",
     re.MULTILINE,
 )
+_NO_TASK = regex(rf"\W*(?:{_NOTHING})")
+_SECTION = regex(r"(?:\n(?!#)[^\n]*)*")
 _NOTE = regex(
     r"(?:^[ \t\-*•–#>\d.)_]{0,20}|[.!?;:]\s{1,9})((?:to-?do|fixme)s?)\b|\b((?:to-?do|fixme)s?):", re.MULTILINE
 )
 _BOX = regex(r"^[ \t]{0,20}(?:[-*•]\s{1,4})?(\[ \])", re.MULTILINE)
 
-# -- orders ------------------------------------------------------------------------------------------------------------
-
-_BEGIN: Final = r"(?:^[ \t\-*•–\d.)]{0,20}|[.!?;]\s{1,9})"
-"""The start of a sentence or of an entry in a list; after a colon stands what somebody asked for or what a tool did."""
-
-_LEAD: Final = (
-    r"(?:(?:now|then|next|first|finally|afterwards|later|also|and|on \w{3,6}day|(?:if|once|when|before|after|until)"
-    r" [^,.;:\n]{3,80},),? )?"
-)
-_VERBS: Final = (
-    "add announce apply ask avoid book break bump call change check choose clean|up commit compare configure "
-    "confirm consider contact continue create delete deploy disable document enable ensure execute extend "
-    "finish fix follow follow|up ignore implement install investigate keep listen|to look|at look|for "
-    "look|into lower make measure merge migrate monitor move notify open pick prepare push raise refactor "
-    "remove rename replace rerun re-run reset restart restore retry return revert revisit rewrite run "
-    "schedule send start stop submit switch tell test update use verify watch write"
-)
-_VERB: Final = "|".join(word.replace("|", " ") for word in _VERBS.split())
-_OBJECTS: Final = (
-    "the|a|an|this|that|these|those|all|any|it|its|them|their|his|her|my|your|our|every|each|previous|down"
-)
-_ORDER = regex(
-    rf"{_BEGIN}(?:{_LEAD}((?:{_VERB}) (?:{_OBJECTS}))|((?:do not|don't|never|always|have an?) \w+))\b",
-    re.MULTILINE,
-)
-_BARE = regex(
-    rf"{_BEGIN}(?i:{_LEAD})(([A-Za-z][a-z]{{2,14}}) (?:(the|these|those|their|your|our|my|every|its|it|them|any|this"
-    r"|her|him|us)|an?|all))\b",
-    re.MULTILINE,
-)
-_ENGLISH = regex(r"\b(?:the|were|had|of|and)\b")
-_NO_VERB = regex(r"(?:ed|ing|ly|ion|ment|ness|ity|(?<!s)s)$|^(?:any|some|every|no)(?:one|body|thing|where)$")
-_LIKE_THEM: Final = frozenset(
-    {"apply", "bring", "embed", "feed", "mention", "need", "ping", "reply", "review", "seed", "supply", "verify"}
-)
-"""Verbs that end as other words do."""
-
-_PLAIN = regex(
-    rf"{_BEGIN}{_LEAD}((?!make )(?:{_VERB}|set up|try) {{1,3}}(?=[a-z¤]))(?!of |times? |logs?|was |were )"
-    r"((?:[^.!?\n]|[.!?](?=\S)){2,160})",
-    re.MULTILINE,
-)
-"""A listed verb whose object has no article: an order if nothing in the sentence is past."""
-
-_HOMOGRAPHS: Final = words_in(
-    "book break call change check commit document fix follow-up look measure merge monitor move open pick "
-    "push raise reset restart return schedule start stop switch test update use watch"
-)
-"""Verbs that are nouns as well."""
-
-_WHEN = regex(
-    rf"(?:,|,? and|,? then) (?:{_VERB}) (?:{_OBJECTS})\b"
-    r"|\b(?:again|once more|first|next|now|later|before|after|until|instead|soon|tomorrow|tonight|regularly|as well)\b"
-)
-_PAST = regex(
-    r"\b(?:was|were|had|did|(?!need)\w{2,}ed|ran|took|made|gave|found|built|kept|left|sent|got|held|told|saw|said"
-    r"|went|began|broke|fell|grew|lost|won|rose|wrote|came|passed|is|are|has|have)\b"
-)
+# -- orders in other languages than English ----------------------------------------------------------------------------
 
 _GERMAN = regex(
-    rf"{_BEGIN}(?:(?:Jetzt|Nun|Dann|Danach|Zuerst|Und) )?((?!\w*t[e] )(?!(?:Alle|Beide|Diese|Jede|Eine|Keine|Seine|Ihre"
+    rf"{BEGIN}(?:(?:Jetzt|Nun|Dann|Danach|Zuerst|Und) )?((?!\w*t[e] )(?!(?:Alle|Beide|Diese|Jede|Eine|Keine|Seine|Ihre"
     r"|Meine|Deine|Unsere|Ohne|Viele|Einige|Mehrere|Andere|Solche|Welche|Manche|Wurde|Würde|Werde|Habe|Wie|Nahe|Gerade"
     r"|Ende|Ursache|Sowie|Sie|Die) )[A-ZÄÖÜ][a-zäöüß]{2,}e (?:die|das|den|dem|ein|eine|einen|alle|noch|bitte)\b"
     r"|(?:Teste|Starte|Richte|Beachte|Achte|Warte|Schalte|Bearbeite|Leite|Führe|Rufe|Prüfe|Lasse) (?!wurde|war)[a-zäöü]"
@@ -131,7 +80,6 @@ _GERMAN = regex(
     r"(?<!ind Sie))",
     re.MULTILINE,
 )
-_REST = regex(r"[^.!?\n]{0,300}")
 _GERMAN_PAST = regex(
     r"\b(?:wurden?|war(?:en)?|hatten?|ist|sind|hat|haben|[a-zäöüß]{2,}ten?|blieb|ging|lief|fiel|ließ|gab|kam|stand|lag)\b"
 )
@@ -146,12 +94,12 @@ _ROMANCE_OTHERS: Final = (
     "|toda|toute|tutta|votre|mala|buena|nella|della|dalla|alla|cualquiera|quelque"
 )
 _ROMANCE = regex(
-    rf"{_BEGIN}(?:(?:ahora|luego|después|maintenant|puis|ensuite),? )?"
+    rf"{BEGIN}(?:(?:ahora|luego|después|maintenant|puis|ensuite),? )?"
     rf"((?!(?:{_ROMANCE_OTHERS}) )[a-zà-ÿ]{{3,}}(?:e|(?<!ab)(?<!í)a) (?:la|el|los|las|le|les|un|une|una)\b)",
     re.MULTILINE,
 )
 _FRENCH = regex(
-    rf"{_BEGIN}(?:(?:maintenant|puis|ensuite),? )?((?!(?:assez|chez|rendez) )[a-zà-ÿ]{{3,}}ez"
+    rf"{BEGIN}(?:(?:maintenant|puis|ensuite),? )?((?!(?:assez|chez|rendez) )[a-zà-ÿ]{{3,}}ez"
     r"(?! (?:a|est|était|et|ont|avait|ne)\b) (?=[a-zà-ÿ])"
     r"|(?!(?:hier|premier|dernier|contre|entre|outre|notre|votre|autre|quatre|lettre) )[a-zà-ÿ]{3,}(?:er|ir|re)"
     r" (?:(?:le|la|les|une?|des|à (?:nouveau|jour))\b|l'))",
@@ -159,7 +107,7 @@ _FRENCH = regex(
 )
 _IS_FRENCH = regex(r"\b(?:le|la|les|des|une|est|été|du)\b|\bl'")
 _SPANISH = regex(
-    rf"{_BEGIN}(?:(?:ahora|luego|después),? )?((?:vuelv[ae] a|ejecut[ae]|revis[ae]|actualiz[ae]|corrij[ae]|corrige"
+    rf"{BEGIN}(?:(?:ahora|luego|después),? )?((?:vuelv[ae] a|ejecut[ae]|revis[ae]|actualiz[ae]|corrij[ae]|corrige"
     r"|añad[ae]|comprueb[ae]|prueb[ae]) (?=[a-z]))",
     re.MULTILINE,
 )
@@ -172,48 +120,32 @@ _JAPANESE = regex(
 )
 
 
-def orders_in(prose: str) -> dict[str, None]:
-    """Return what gives orders, tells the future, or is left to do, once each, apart from what the user wished."""
-    prose = _WISHES.sub("", prose.replace("’", "'"))
+def orders_in(prose: str, tools: Iterable[str] = ()) -> dict[str, None]:
+    """
+    Return what gives orders, tells the future, or is left to do, once each, but not what somebody wished.
+
+    The names of the agent's tools are nouns: "Finish with seven agencies" tells of a call.
+    """
+    prose = mark_wishes(_NAMED_WILL.sub("", prose.replace("’", "'")))
     lower = prose.lower()
     found = [match[0] for match in _FUTURE.finditer(lower)]
-    for pattern in (_HEADING, _NOTE, _BOX, _ORDER, _JAPANESE):
+    found += _headings(lower)
+    for pattern in (_NOTE, _BOX, _JAPANESE):
         found += [match[match.lastindex or 0] for match in pattern.finditer(lower)]
     found += left_undone(prose)
-    found += _bare_verbs(prose)
-    found += _plain_orders(lower)
-    found += _without_past(_GERMAN, _GERMAN_PAST, prose)
-    found += _without_past(_ROMANCE, _ROMANCE_PAST, lower)
-    found += _without_past(_SPANISH, _ROMANCE_PAST, lower)
+    found += english_orders(prose, frozenset(map(str.lower, tools)))
+    found += without_past(_GERMAN, _GERMAN_PAST, prose)
+    found += without_past(_ROMANCE, _ROMANCE_PAST, lower)
+    found += without_past(_SPANISH, _ROMANCE_PAST, lower)
     if _IS_FRENCH.search(lower):
-        found += _without_past(_FRENCH, _ROMANCE_PAST, lower)
+        found += without_past(_FRENCH, _ROMANCE_PAST, lower)
     return dict.fromkeys(" ".join(one.split()).replace("¤", "…") for one in found)
 
 
-def _without_past(pattern: re.Pattern[str], past: re.Pattern[str], text: str) -> Iterator[str]:
-    """Yield beginnings of sentences that have no past tense further on: it would make a noun of the first word."""
-    return (match[1] for match in pattern.finditer(text) if not _goes_on(match, past, text))
-
-
-def _goes_on(match: re.Match[str], past: re.Pattern[str], text: str) -> bool:
-    rest = _REST.match(text, match.end())
-    return rest is not None and past.search(rest[0]) is not None
-
-
-def _bare_verbs(prose: str) -> Iterator[str]:
-    """Yield beginnings of sentences in which a word that can only be a verb stands before its object."""
-    is_english = bool(_ENGLISH.search(prose))
-    for match in _BARE.finditer(prose):
-        word = match[2].lower()
-        if word in BEFORE_NOUNS | IRREGULAR_PASTS or (word not in _LIKE_THEM and _NO_VERB.search(word)):
-            continue
-        if (match[3] or is_english) and not _goes_on(match, _PAST, prose):
-            yield match[1].lower()
-
-
-def _plain_orders(lower: str) -> Iterator[str]:
-    for match in _PLAIN.finditer(lower):
-        verb, rest = match[1].strip(), match[2]
-        if _PAST.search(rest) or (verb in _HOMOGRAPHS and not _WHEN.search(rest)):
-            continue
-        yield f"{verb} {rest.split()[0]}"
+def _headings(lower: str) -> Iterator[str]:
+    """Yield headings of what is left to do; a section of what had been open tells that as a past fact, or nothing."""
+    for match in _HEADING.finditer(lower):
+        section = _SECTION.match(lower, match.end())
+        told = section[0].strip() if section and "#" in match[0] else ""
+        if not (_NO_TASK.match(told) or any(past.search(told) for past in (ENGLISH_PAST, _GERMAN_PAST, _ROMANCE_PAST))):
+            yield match[1]

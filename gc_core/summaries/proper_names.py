@@ -13,14 +13,14 @@ in Polish and Russian.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 from gc_core.summaries.acting_names import acting_names, is_role, unknown_signs
 from gc_core.summaries.codes import Codes
 from gc_core.summaries.languages import MOST_READ, languages_of
+from gc_core.summaries.name_forms import CYRILLIC, NameForms
+from gc_core.summaries.quoted_titles import makers_in
 from gc_core.values.patterns import regex
 
 _NAMED = regex(r"(?<=[a-zà-ÿ,;] )([A-ZÀ-Þ][a-zà-ÿ]{3,40})(?![\w/-]|\.\w)")
@@ -39,22 +39,9 @@ _OTHER_SCRIPT = regex(r"[\u0370-\u1cff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2
 _PAST = regex(r"\b(?:was|were|had|did|made|gave|took|went|wrote|ran|[a-z]{2,20}ed)\b")
 _CAPITALISED = regex(r"\b[A-ZÀ-Þ][a-zà-ÿ]{2,}")
 _LONG = regex(r"[^\W\d_]{3,}")
-_ADJECTIVE = regex(r"(?:i?an|ish|ese|ic|s)$")
-_LETTERS: Final = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "æ": "a"})
-_UMLAUT = regex(r"(?<=[aou])e")
-_ACCENT = regex(r"[\u0300-\u036f]+")
-_INNER_CAPITAL = regex(r"(?<=[a-z\d])(?=[A-Z])")
 _SQUEEZED = regex(r"[\W_]+")
 
-_LEAST_STEM: Final = 3
-_LONGEST_ENDING: Final = 3
 _DECLINE_NAMES: Final = frozenset({"pl", "ru"})
-_FLEETING = regex(r"[еёe](?=[^аеёиоуыэюяaeiouy]$)")
-_CYRILLIC = regex(r"[а-яё]{3}")
-
-_LITTLE: Final = frozenset({"the", "and", "for", "was", "are", "not", "but", "can", "has", "her", "his", "all"})
-"""Words with which names begin by chance."""
-
 _GENERAL: Final = frozenset(
     """
     january february march april june july august september october november december monday tuesday wednesday thursday
@@ -62,8 +49,11 @@ _GENERAL: Final = frozenset(
     german french ukrainian dutch czech greek hebrew hindi latin american european swiss arab mexican african asian thai
     catalan urdu bengali tamil telugu swahili farsi mandarin afrikaans esperanto tagalog welsh scots basque slovak
     slovene croat serb filipino lao khmer israeli pakistani cuban tibetan kazakh uzbek nepali punjabi
-    greece germany france spain italy portugal brazil russia china
-    japan india england britain europe america austria switzerland denmark sweden norway finland poland turkey ukraine
+    greece germany france spain italy portugal brazil russia china japan india england scotland wales ireland britain
+    europe america austria switzerland denmark sweden norway finland poland turkey ukraine canada mexico argentina chile
+    colombia peru cuba australia zealand korea vietnam thailand indonesia malaysia singapore philippines pakistan
+    bangladesh nepal iran iraq israel egypt morocco nigeria kenya ethiopia iceland belgium netherlands luxembourg
+    hungary romania bulgaria croatia serbia slovakia slovenia czechia estonia latvia lithuania belarus asia africa
     north south east west northern southern eastern western central celsius fahrenheit kelvin euro earth
     user assistant agent claude system python java javascript typescript kotlin swift scala rust ruby perl haskell
     elixir golang bash shell unix linux windows macos markdown unicode boolean internet gregorian roman docker excel
@@ -76,7 +66,7 @@ _PEOPLE = regex(
 """How names of languages and nationalities end. Short names such as Brian, Sean and Eric end so as well."""
 
 _CALLED: Final = {
-    "postgres": ("psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
+    "postgres": ("postgresdb", "psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "postgresql": ("postgres", "psycopg", "psql", "pgsql", "pgdump", "asyncpg"),
     "kubernetes": ("kubectl", "k8s", "kube"),
     "wireguard": ("wg0", "wgquick", "wgshow"),
@@ -87,6 +77,7 @@ _CALLED: Final = {
     "mongodb": ("mongo",),
     "mariadb": ("mysql",),
     "mysql": ("autoincrement", "onlyfullgroupby"),
+    "covid": ("pandemic", "coronavirus"),
     "homebrew": ("brew",),
     "fibonacci": ("fib",),
     "javascript": ("npm", "node", "packagejson", "ecmascript"),
@@ -122,43 +113,24 @@ def unknown_names(prose: str, originals: Iterable[str]) -> tuple[str, ...]:
 def _unknown(prose: str, whole: str) -> Iterator[str]:
     """Yield unknown names of an alphabet, if the originals are in the same."""
     beginning = whole[:MOST_READ]
-    if _OTHER_SCRIPT.search(beginning) and not (_CYRILLIC.search(prose) and _CYRILLIC.search(beginning)):
+    if _OTHER_SCRIPT.search(beginning) and not (CYRILLIC.search(prose) and CYRILLIC.search(beginning)):
         return
     languages = languages_of(prose) & languages_of(beginning)
-    acting = acting_names(prose, languages) if languages else ()
+    acting = acting_names(prose) if languages else ()
     names = dict.fromkeys((*_names(prose, in_english=_is_english(beginning)), *acting))
     if not names:
         return
-    plain, squeezed = _plain(whole), _SQUEEZED.sub("", whole.lower())
-    codes = Codes.of(whole)
-    abbreviated = set(codes.spelt_out(prose))
-    unknown = [name for name in names if not (name in abbreviated or _occurs(_plain(name), plain))]
-    unknown = [name for name in unknown if not (codes.stand_for(name) or is_called_otherwise(name, squeezed))]
-    words = _words_of(whole) if unknown else frozenset[str]()
+    forms, codes, squeezed = NameForms(whole), Codes(whole), _SQUEEZED.sub("", whole.lower())
+    explained = {*codes.spelt_out(prose), *makers_in(prose, whole)}
+    unknown = [name for name in names if not (name in explained or forms.occur(name) or codes.stand_for(name))]
+    unknown = [name for name in unknown if not is_called_otherwise(name, squeezed)]
     declines = not languages.isdisjoint(_DECLINE_NAMES)
-    yield from (name for name in unknown if not (declines and _has_form(name.lower(), words)))
-
-
-def _has_form(name: str, words: AbstractSet[str]) -> bool:
-    """Return whether one of some words is a form of a name: Markiem of Marek, Львом of Лев."""
-    stems = (name[: max(_LEAST_STEM, len(name) - _LONGEST_ENDING)], *(_FLEETING.sub(sign, name) for sign in ("", "ь")))
-    begins = tuple(stem for stem in stems if len(stem) >= _LEAST_STEM)
-    return any(word.startswith(begins) for word in words)
+    yield from (name for name in unknown if not (declines and forms.have_form(name.lower())))
 
 
 def _is_english(text: str) -> bool:
     """Return whether more English words than others stand in a text."""
     return len(_ENGLISH.findall(text)) > len(_FOREIGN.findall(text))
-
-
-def _words_of(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _LONG.findall(text)) - _LITTLE
-
-
-def _plain(text: str) -> str:
-    """Return a text in small letters, without accents and the e that may stand for one; a capital begins a word."""
-    parts = unicodedata.normalize("NFD", _INNER_CAPITAL.sub(" ", text).lower().translate(_LETTERS))
-    return _UMLAUT.sub("", _ACCENT.sub("", parts))
 
 
 def _names(prose: str, *, in_english: bool) -> Iterator[str]:
@@ -179,10 +151,3 @@ def _is_general(name: str) -> bool:
 def _is_heading(line: str) -> bool:
     """Return whether half of the long words but the first have a capital."""
     return 2 * len(_CAPITALISED.findall(line)[1:]) >= len(_LONG.findall(line)[1:])
-
-
-def _occurs(name: str, plain: str) -> bool:
-    """Return whether some word, or some words in a row, begin with a name."""
-    declined = name[: max(_LEAST_STEM, len(name) - 2)] if _CYRILLIC.search(name) or not name.isascii() else name
-    begins = dict.fromkeys((declined, _ADJECTIVE.sub("", name)))
-    return any(re.search(r"(?<![^\W_])" + r"[\W_]{0,3}".join(map(re.escape, begin)), plain) for begin in begins)

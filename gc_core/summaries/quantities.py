@@ -122,6 +122,10 @@ class Quantity:
         """Return the value of the last digit where it means this: of ``2.450``, one or a thousandth."""
         return self.step if value == self.values[0] else self.step / 1000
 
+    def times(self, factor: float) -> Self:
+        """Return so many times as much."""
+        return attrs.evolve(self, values=tuple(value * factor for value in self.values), step=self.step * factor)
+
     def is_of(self, words: tuple[str, ...]) -> bool:
         """Return whether it may count the same."""
         return are_of(self.words, words)
@@ -191,7 +195,8 @@ def _in_digits(match: re.Match[str], line: int) -> Quantity:
     if not kind:
         words = words or keys
     values = tuple(value * scale for value in readings(digits))
-    kind = kind or ("money" if match["sign"] else "")
+    if match["sign"]:
+        kind, size = "money", 1.0
     return Quantity(
         digits, values, scale * step_of(digits), words, kind, size, line, keys=keys, is_rate=bool(_RATE.match(rest))
     )

@@ -16,7 +16,7 @@ import attrs
 
 from gc_core.summaries.derived_numbers import DerivedNumbers
 from gc_core.summaries.quantities import Quantity, quantities
-from gc_core.summaries.ranges import gives_range, range_starts
+from gc_core.summaries.ranges import range_starts
 from gc_core.summaries.times import WrittenDate, certain_dates, short_dates, without_dates
 from gc_core.summaries.written_numbers import CLOCK, NUMBER, SPACED, WrittenNumbers, forms, unspaced
 from gc_core.values.patterns import regex
@@ -76,9 +76,10 @@ class QuotedNumbers:
         text = without_dates(text, short_dates(text))
         labelled = dict.fromkeys((*_labelled(text), *(match[0].split()[-1] for match in _YEAR.finditer(text))))
         times = (match[0] for match in CLOCK.finditer(text))
-        of = defaultdict[str, list[Quantity]](list)
+        told = defaultdict[str, dict[Quantity, Quantity]](dict)
         for each in quantities(text, carry=True):
-            of[unspaced(each.written)].append(each)
+            told[unspaced(each.written)].setdefault(attrs.evolve(each, line=0, start=0), each)
+        of = {number: tuple(said.values()) for number, said in told.items()}
         scaled = frozenset(number for number, said in of.items() if all(map(_is_scaled, said)))
         numbers = dict.fromkeys((*_numbers(text), *scaled, *labelled, *_ports(text), *times))
         names = frozenset({*labelled, *_ports(text)})
@@ -96,20 +97,18 @@ class QuotedNumbers:
             return []
         known = WrittenNumbers(numbers.text)
         unsaid = [number for number in self.all if number in self.scaled or not known.tell(number)]
-        found = [number for number in unsaid if not self._follows(number, numbers, known)]
+        found = [number for number in unsaid if not self._follows(number, numbers)]
         dates = [date for date in self.dates if numbers.are_few and (known.has_dates or not date.is_named)]
         return found + [each.written for each in dates if not (known.tell_date(each) or numbers.times.tell_date(each))]
 
-    def _follows(self, number: str, numbers: DerivedNumbers, known: WrittenNumbers) -> bool:
+    def _follows(self, number: str, numbers: DerivedNumbers) -> bool:
         if clock := CLOCK.fullmatch(number):
             return numbers.are_few and numbers.times.tell_hour(60 * int(clock[1]) + int(clock[2]))
-        if number in self.starts and gives_range(numbers.text, self.starts[number], int(number)):
+        if number in self.starts and numbers.ranges.tell(self.starts[number], int(number)):
             return True
         if number in self.names or number.count(".") > 1 or sum(map(str.isdigit, number)) > _MOST_DIGITS:
             return False
         said = self.quantities.get(number) or [Quantity.bare(number)]
-        if numbers.are_few and known.misspell(number):
-            return any(numbers.round_to(each) or numbers.told.add_up_to(each) for each in said)
         cut = (attrs.evolve(each, values=(each.values[0] + each.step / 2,)) for each in said if number in self.scaled)
         return any(map(numbers.explain_long, said)) or any(map(numbers.round_to, cut))
 

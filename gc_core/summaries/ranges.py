@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Set as AbstractSet
+from functools import cached_property
+
+import attrs
 
 from gc_core.values.patterns import regex
 
 _RANGE = regex(r"(?<![\w.,:/-])(\d{1,6}) ?[-–—] ?(\d{1,6})(?![\w:/-]|[.,]\d)")
-_BESIDE: Final = 40
-"""So many characters without a digit may stand between the start of a range and its length."""
+_BESIDE = regex(r"(?<![\d.])(\d{1,6})(?=\D{1,40}(\d{1,6})(?![\d.]))")
+"""Two numbers with nothing but a few words between them."""
 
 
 def range_starts(text: str) -> dict[str, int]:
@@ -18,15 +19,23 @@ def range_starts(text: str) -> dict[str, int]:
     return {end: int(start) for start, end in _RANGE.findall(text)}
 
 
-def range_lengths(text: str) -> Iterator[float]:
-    """Yield how many there are from the start of a range to its end, with both or without the last."""
-    for start, end in _RANGE.findall(text):
-        apart = int(end) - int(start)
-        yield from map(float, (apart, apart + 1) if apart > 0 else ())
+@attrs.frozen(slots=False)
+class Ranges:
+    """The ranges of a text."""
 
+    text: str
 
-def gives_range(text: str, start: int, end: int) -> bool:
-    """Return whether start and length stand beside each other: "offset: 400, limit: 100" for 400 to 499."""
-    lengths = rf"(?:{end - start}|{end - start + 1})"
-    beside = rf"{start}\D{{1,{_BESIDE}}}{lengths}|{lengths}\D{{1,{_BESIDE}}}{start}"
-    return re.search(rf"(?<![\d.])(?:{beside})(?![\d.])", text) is not None
+    def tell(self, start: int, end: int) -> bool:
+        """Return whether start and length stand beside each other: "offset: 400, limit: 100" for 400 to 499."""
+        pairs = ((start, end - start), (start, end - start + 1))
+        return any(pair in self._beside or pair[::-1] in self._beside for pair in pairs)
+
+    @cached_property
+    def lengths(self) -> AbstractSet[float]:
+        """How many there are from the start of a range to its end, with both or without the last."""
+        apart = {int(end) - int(start) for start, end in _RANGE.findall(self.text)}
+        return {float(length) for each in apart if each > 0 for length in (each, each + 1)}
+
+    @cached_property
+    def _beside(self) -> AbstractSet[tuple[int, int]]:
+        return {(int(one), int(other)) for one, other in _BESIDE.findall(self.text)}

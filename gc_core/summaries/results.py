@@ -18,6 +18,7 @@ MOST_ADDED: Final = 12
 _MOST_PRICES: Final = 60
 """The same for numbers with a fraction, as prices have it."""
 
+_MOST_BILLED: Final = 4
 _EXACT: Final = 0.01
 _LEAST_ROUNDED: Final = 100
 """The least whole number that may be that of a fraction."""
@@ -148,6 +149,13 @@ def multiplied(group: Sequence[float]) -> Iterator[float]:
         yield one * other
         if one and other:
             yield from (one / other, other / one)
+
+
+def billed(group: Sequence[float]) -> Iterator[float]:
+    """Yield what one pays for so many of something and for one thing more, and what is left of something."""
+    if len(set(group)) <= _MOST_BILLED:
+        for one, other, more in itertools.permutations(set(group), 3):
+            yield from (one * other + more, one * (other + more), one - other + more, one - other - more)
 
 
 def percentages(group: Sequence[float]) -> Iterator[float]:

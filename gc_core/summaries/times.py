@@ -99,16 +99,12 @@ _RELATIVE = regex(
 """What tells a day by another: without a date it may be any near those that stand there."""
 
 _FORTNIGHT: Final = 14
-_EPOCH = regex(r"(?<![\w.])(1\d{9})(?:\d{3})?(?!\d)")
 _LONGEST_BEFORE: Final = 12
 _MOST_DAYS: Final = 31
 _MOST_MONTHS: Final = 12
 _CLOCK = regex(r"(?<![\d:.])(\d{1,2}) ?[:h时時] ?(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?![\d:])")
-_LASTED = regex(r"(?<![\d:.])(\d{1,3}):(\d{2}(?:\.\d+)?)(?![\d:])")
 _YEARS_AND_MONTHS = regex(r"(?<![\w.,])(\d{1,2}) ?y[a-z]{0,4} (?:and )?(\d{1,2}) ?m(?:o[a-z]{0,5})?(?!\w)")
 _LONE_YEAR = regex(r"(?<![\w.,:/])(?:19|20)\d{2}(?![\w:]|[.,]\d)")
-_ERA = regex(r"(令和|平成|昭和)\s?(\d{1,2}|元)")
-_ERAS: Final = {"令和": 2018, "平成": 1988, "昭和": 1925}
 
 
 @attrs.frozen
@@ -195,9 +191,8 @@ def is_month(word: str) -> bool:
 
 
 def years_in(text: str) -> AbstractSet[int]:
-    """Return the years of a text, those of dates with two digits and of Japanese eras as well."""
-    eras = {_ERAS[era] + (1 if year == "元" else int(year)) for era, year in _ERA.findall(text)}
-    return {*map(int, _LONE_YEAR.findall(text)), *(year for year, _, _ in dates_in(text) if year), *eras}
+    """Return the years of a text, those of dates with two digits as well."""
+    return {*map(int, _LONE_YEAR.findall(text)), *(year for year, _, _ in dates_in(text) if year)}
 
 
 def hours_in(text: str) -> Iterator[tuple[int, int, int]]:
@@ -206,7 +201,7 @@ def hours_in(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def spans_in(text: str) -> Iterator[float]:
-    """Yield the seconds between two hours, dates or years, also past midnight and New Year, and those of 9:12.77."""
+    """Yield the seconds between two hours, dates or years, also past midnight and New Year."""
     hours = {3600 * hour + 60 * minute + second for hour, minute, second in hours_in(text)}
     yield from sorted(hours)[:_MOST_TIMES]  # 00:18:44 may be what something took
     for apart in _apart(hours):
@@ -217,13 +212,6 @@ def spans_in(text: str) -> Iterator[float]:
         yield from (DAY * apart, DAY * (apart + 1), DAY * (_YEAR - apart))
     yield from (_YEAR * DAY * apart for apart in _apart(years))
     yield from (_MONTH * (12 * int(years) + int(months)) for years, months in _YEARS_AND_MONTHS.findall(text))
-    yield from (60 * int(whole) + float(part) for whole, part in _LASTED.findall(text))
-
-
-def seconds_days(text: str) -> Iterator[tuple[int, int]]:
-    """Yield month and day of what a text counts in seconds since 1970."""
-    found = (dt.datetime.fromtimestamp(int(seconds), tz=dt.UTC) for seconds in _EPOCH.findall(text))
-    return ((when.month, when.day) for when in found)
 
 
 def days_apart(one: tuple[int, int], other: tuple[int, int]) -> int:

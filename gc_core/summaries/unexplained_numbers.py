@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
 import attrs
@@ -21,7 +22,6 @@ from gc_core.summaries.nouns import are_of
 from gc_core.summaries.numerals import in_digits
 from gc_core.summaries.quantities import Quantity, quantities
 from gc_core.summaries.quoted_numbers import QuotedNumbers
-from gc_core.summaries.signs import wrong_signs
 from gc_core.summaries.times import certain_dates, is_month, without_dates
 from gc_core.values.patterns import regex
 
@@ -32,7 +32,7 @@ _SHORT: Final = 100
 """Larger numbers are quotations."""
 
 _MOST_LEFT: Final = 12
-"""Of a text with more unknown numbers, none is explained by the others."""
+"""In a text with more unknown numbers, the others explain none."""
 
 _MOST_STEPS: Final = 2
 _SEEN: Final = frozenset(
@@ -42,6 +42,9 @@ _SEEN: Final = frozenset(
     """.split()  # noqa: SIM905 - a list of quoted words is harder to read
 )
 """What a summary counts itself."""
+
+_ROWS: Final = frozenset({"row", "fila", "record", "registro"})
+"""What one result lists."""
 
 _TIMES = regex(r"(?:time|vece|fois|mal|volt|veze|keer|gång|kat|раза?|razy|倍|per|por|pro)$")
 _SENTENCE_END = regex(r"(?<=[.!?;])\s|(?<=[。！？；])")
@@ -54,22 +57,18 @@ def unknown_numbers(text: str, originals: Sequence[str]) -> tuple[str, ...]:
 
     Those that are explained explain others: a summary adds up, and tells what that left.
     """
-    text, originals = in_digits(text), [in_digits(each) for each in originals]
+    told, originals = _Told(in_digits(text)), [in_digits(each) for each in originals]
     numbers = DerivedNumbers("\n".join(originals))
-    unknown = _unknown(text, originals, numbers)
-    names = QuotedNumbers.of(text).names
-    for _ in range(_MOST_STEPS if numbers.are_few and len(unknown) <= _MOST_LEFT else 0):
+    unknown = told.unknown_to(numbers, originals)
+    names = told.quoted.names
+    steps = _MOST_STEPS if numbers.are_few else 1
+    for _ in range(steps if len(unknown) <= _MOST_LEFT else 0):
         if names >= set(unknown):
             break
-        numbers = DerivedNumbers("\n".join(originals), _without(text, unknown))
-        left = {*names, *_unknown(text, originals, numbers)}
+        numbers = DerivedNumbers("\n".join(originals), _without(told.text, unknown))
+        left = {*names, *told.unknown_to(numbers, originals)}
         unknown = tuple(each for each in unknown if each in left)
     return unknown
-
-
-def _unknown(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
-    found = (*QuotedNumbers.of(text).unknown_to(numbers), *unexplained(text, originals, numbers))
-    return tuple(dict.fromkeys((*found, *wrong_signs(text, numbers.originals))))
 
 
 def _without(text: str, numbers: Sequence[str]) -> str:
@@ -78,14 +77,9 @@ def _without(text: str, numbers: Sequence[str]) -> str:
     return _SENTENCE_END.sub("\n", re.sub(rf"(?<![A-Za-z\d.,])(?:{found})(?![A-Za-z\d])", ";", text))
 
 
-def unexplained(text: str, originals: Sequence[str], numbers: DerivedNumbers) -> tuple[str, ...]:
-    """Return short numbers of a text that the originals neither contain nor explain, in order."""
-    text = without_dates(text, certain_dates(text))
-    said = [each for each in quantities(text, carry=True) if _is_short(each)]
-    if not said:
-        return ()
-    known = _Known.of(originals, numbers)
-    return tuple(dict.fromkeys(each.written for each in said if known.contradict(each)))
+def _listed(text: str) -> int:
+    """Return how many rows a text may list: lines, tuples or objects."""
+    return 1 + max(text.count("\n"), text.count("),"), text.count("{"))
 
 
 def _is_short(said: Quantity) -> bool:
@@ -95,20 +89,55 @@ def _is_short(said: Quantity) -> bool:
     return max(said.values) < _SHORT and sum(map(str.isdigit, said.written)) < len(str(_SHORT))
 
 
+@attrs.frozen(slots=False)
+class _Told:
+    """The numbers of a summary."""
+
+    text: str
+
+    def unknown_to(self, numbers: DerivedNumbers, originals: Sequence[str]) -> tuple[str, ...]:
+        """Return those that neither stand in the originals nor follow from their numbers, in order."""
+        found = self.quoted.unknown_to(numbers)
+        if self._short:
+            known = _Known.of(originals, numbers)
+            found += [each.written for each in self._short if known.contradict(each)]
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def quoted(self) -> QuotedNumbers:
+        """The long ones."""
+        return QuotedNumbers.of(self.text)
+
+    @cached_property
+    def _short(self) -> Sequence[Quantity]:
+        text = without_dates(self.text, certain_dates(self.text))
+        return [each for each in quantities(text, carry=True) if _is_short(each)]
+
+
 @attrs.frozen
 class _Known:
-    """What the originals number, their text in small letters, and the most that a reader may have counted in them."""
+    """
+    What the originals number, their text in small letters, and the most that a reader may have counted in them.
+
+    Attributes:
+        numbers: The numbers.
+        lower: The text.
+        countable: The most of anything.
+        listed: The most rows of one result.
+
+    """
 
     numbers: DerivedNumbers
     lower: str
     countable: int
+    listed: int
 
     @classmethod
     def of(cls, originals: Sequence[str], numbers: DerivedNumbers) -> _Known:
         whole = "\n".join(originals)
         lines = sum(1 for line in whole.split("\n") if line.strip())
         entries = max((len(_ENTRY.findall(text)) + 1 for text in originals), default=0)
-        return cls(numbers, whole.lower(), max(lines, entries, len(originals)))
+        return cls(numbers, whole.lower(), max(lines, entries, len(originals)), max(map(_listed, originals), default=0))
 
     def contradict(self, said: Quantity) -> bool:
         """Return whether what it is of is numbered, but otherwise."""
@@ -127,14 +156,14 @@ class _Known:
         given = [max(each.values) for each in self.numbers.quantities if each.step == 1 and each.is_of(said.words)]
         if not said.written[0].isdigit() and (said.kind == "share" or (said.kind and max(said.values) > _FEW)):
             return False  # "sixty per cent" of five things
-        return self._is_measured_otherwise(said) if said.kind else self._is_counted_otherwise(said, given)
+        return self._contradicts_a_measure(said) if said.kind else self._contradicts_a_count(said, given)
 
-    def _is_measured_otherwise(self, said: Quantity) -> bool:
+    def _contradicts_a_measure(self, said: Quantity) -> bool:
         """Return whether there are other numbers of the dimension; a short time, of the same unit."""
         same = [each for each in self.numbers.quantities if each.kind == said.kind]
         return any(max(said.values) > _FEW or said.kind != "time" or each.is_of(said.words) for each in same)
 
-    def _is_counted_otherwise(self, said: Quantity, given: Sequence[float]) -> bool:
+    def _contradicts_a_count(self, said: Quantity, given: Sequence[float]) -> bool:
         value = max(said.values)
         if said.words and is_month(said.words[0]):
             return False
@@ -146,4 +175,5 @@ class _Known:
             return True
         if not said.written[0].isdigit() or any(value <= self.lower.count(word) for word in said.words):
             return False
-        return value > self.countable and not any(map(_TIMES.search, said.words))
+        most = self.countable if _ROWS.isdisjoint(said.words) else self.listed
+        return value > most and not any(map(_TIMES.search, said.words))

@@ -8,11 +8,13 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.changed_calls import changed_calls
+from gc_core.summaries.counted_calls import too_many_calls
 from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
 from gc_core.summaries.fact_selection import fact_tokens, is_contained, required_facts, room_of
 from gc_core.summaries.inventions import invented_names
 from gc_core.summaries.orders import QUOTATION, orders_in
 from gc_core.summaries.proper_names import unknown_names
+from gc_core.summaries.quoted_titles import unknown_titles
 from gc_core.summaries.unexplained_numbers import unknown_numbers
 from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
@@ -56,7 +58,7 @@ class SummaryValidator:
                 (
                     *_too_long(request, text),
                     _unescaped(text),
-                    *_tenses(text),
+                    *_tenses(request, text),
                     _invented(request, text),
                     _lacking(request, text),
                 ),
@@ -121,9 +123,9 @@ def _unescaped(text: str) -> str:
     return f"it has control tags or markers, the first at character {place}: {text[place : place + 30]!r}"
 
 
-def _tenses(text: str) -> Iterator[str]:
+def _tenses(request: SummaryRequest, text: str) -> Iterator[str]:
     prose = prose_of(text)
-    if found := orders_in(prose):
+    if found := orders_in(prose, request.tools):
         yield f"it tells the future or gives orders ({_named(found)}); tell in the past tense what was said and done"
     if backward := dict.fromkeys(match[0] for match in _BACKWARD.finditer(prose.lower())):
         yield f"it points at what is gone ({_named(backward)}); say what it was"
@@ -136,8 +138,10 @@ def _invented(request: SummaryRequest, text: str) -> str:
     found = (
         *invented_names(text, "\n".join(originals)),
         *unknown_names(prose_of(text), originals),
+        *unknown_titles(text, "\n".join(originals)),
         *changed_calls(text, originals),
         *unknown_numbers(text, originals),
+        *too_many_calls(text, request.items),
     )
     if not found:
         return ""

@@ -10,7 +10,7 @@ from functools import cached_property
 import attrs
 
 from gc_core.summaries.number_words import spelt_in
-from gc_core.summaries.times import WrittenDate, certain_dates, dates_in, seconds_days, without_dates, years_in
+from gc_core.summaries.times import WrittenDate, certain_dates, dates_in, without_dates, years_in
 from gc_core.values.patterns import regex
 
 _LETTER = r"A-Za-zÀ-ɏͰ-ӿ"
@@ -80,11 +80,6 @@ class WrittenNumbers:
             return any(day in self._lone for _, day in date.days)
         return set(map(int, _RUN.findall(date.written))) <= self._short
 
-    def misspell(self, number: str) -> bool:
-        """Return whether one has the digits of a number in another order: 8434 for 8443."""
-        digits = _digits_of(number)
-        return len(digits) >= _LEAST_LONG and digits in self._spellings
-
     def _tell_time(self, hours: int, minutes: int) -> bool:
         """Return whether the minutes occur in a time, whatever the zone, or a time nearby, or both as one number."""
         if str(60 * hours + minutes) in self.forms:
@@ -133,10 +128,6 @@ class WrittenNumbers:
         return {".".join(parts[:end]) for parts in versions for end in range(1, len(parts))}
 
     @cached_property
-    def _spellings(self) -> AbstractSet[str]:
-        return set(map(_digits_of, self.forms))
-
-    @cached_property
     def _ends(self) -> AbstractSet[str]:
         """Three digits and more with which longer references begin or end."""
         runs = (run for run in self._runs if _LEAST_REFERENCE <= len(run) <= _MOST_DIGITS)
@@ -144,7 +135,7 @@ class WrittenNumbers:
 
     @cached_property
     def _dates(self) -> AbstractSet[tuple[int, int]]:
-        return {*((month, day) for _, month, day in dates_in(self.text)), *seconds_days(self.text)}
+        return {(month, day) for _, month, day in dates_in(self.text)}
 
     @cached_property
     def has_dates(self) -> bool:
@@ -164,10 +155,6 @@ class WrittenNumbers:
     @cached_property
     def _years(self) -> AbstractSet[int]:
         return years_in(self.text)
-
-
-def _digits_of(number: str) -> str:
-    return "".join(sorted(filter(str.isdigit, number)))
 
 
 def unspaced(number: str) -> str:

@@ -136,12 +136,8 @@ def test_what_only_a_function_has_is_escaped_or_known():
         "gc_core.session.passages._places",  # escaped names
         "gc_core.storage.search.queries.finder_of",  # alternatives of escaped words
         "gc_core.summaries.fact_selection.focus_pattern",  # alternatives of escaped words
-        "gc_core.summaries.inventions._is_field",  # escaped names
         "gc_core.summaries.inventions._starts_path",  # an escaped part of a path
         "gc_core.summaries.prompt._ends",  # a number
-        "gc_core.summaries.proper_names._occurs",  # escaped letters
-        "gc_core.summaries.ranges.gives_range",  # numbers
-        "gc_core.summaries.signs.wrong_signs",  # an escaped number
         "gc_core.summaries.unexplained_numbers._without",  # alternatives of escaped numbers
         "gc_core.task.phrases.words_of",  # the library's own words, for patterns of the modules
         "gc_core.task.touched_files.file_of",  # suffixes of files

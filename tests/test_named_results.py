@@ -733,32 +733,6 @@ def test_what_was_read_before_a_call_that_may_have_changed_the_file_does_not_com
 
 
 @pytest.mark.parametrize(
-    ("command", "is_stale"),
-    [
-        ("git checkout -- .", True),
-        ("cd /srv && git restore src/", True),
-        ("git checkout origin/main -- 'src/*'", True),
-        ("git stash", True),
-        ("git reset --hard HEAD~1", True),
-        ("sed -i s/sum/max/ src/*.py", True),
-        ("rm -rf src", True),
-        ("git checkout -- docs", False),
-        ("git stash list", False),
-        ("git checkout -b cart", False),
-        ("sed -i s/sum/max/ web/*.py", False),
-        ("sed -i s/sum/max/ src/*.ts", False),
-    ],
-)
-def test_what_was_read_before_a_change_by_folder_or_pattern_does_not_come_back(command, is_stale):
-    with started() as session:
-        read(session, "c1", "read_file", {"path": "/srv/src/cart.py"}, CART)
-        read(session, "c2", "bash", {"command": command}, "ok")
-        collected(session)
-        found = asked(session, QUESTION)
-        assert (CART in found) != is_stale
-
-
-@pytest.mark.parametrize(
     ("tool", "get", "patch", "brought_back"),
     [
         ("http_request", {"method": "GET"}, {"method": "PATCH", "body": '{"plan": "pro"}'}, "pro"),
@@ -888,21 +862,36 @@ def test_a_ticket_that_was_updated_is_not_told_as_it_was():
 
 
 @pytest.mark.parametrize(
-    ("said_later", "comes_back"),
+    "said_later",
     [
-        ("By the way, the status of shop-4711 is closed now.", False),
-        ("What is the status of SHOP-4711?", True),
-        ("SHOP-4711 is on my list.", True),
+        "The status of SHOP-4711 is closed now.",
+        "Write a mail to ops about the status of SHOP-4711.",
+        "The customer of SHOP-4711 called about its status, she is nice.",
     ],
 )
-def test_a_users_later_news_of_a_ticket_that_stand_in_the_window_hold_back_what_a_tool_returned(said_later, comes_back):
+def test_what_a_user_says_of_a_ticket_later_does_not_hide_what_a_tool_returned(said_later):
     with started() as session:
         read(session, "c1", "get_ticket", {"id": "SHOP-4711"}, "status: open")
         collected(session)
         session.append(user(said_later))
         said(session, "Fine.")
         session.append(user("And what is the status of SHOP-4711?"))
-        assert [session.recall(each.item) for each in suggest_recall(session)] == ["status: open"] * comes_back
+        assert [session.recall(each.item) for each in suggest_recall(session)] == ["status: open"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("write_file", {"path": "docs/howto.md", "content": "Run git pull, then git merge main."}),
+        ("bash", {"command": "git commit -m 'Undo the git pull from yesterday'"}),
+    ],
+)
+def test_a_command_that_a_later_call_only_mentions_does_not_hide_a_file(tool, arguments):
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "/srv/src/cart.py"}, CART)
+        read(session, "c2", tool, arguments, "ok")
+        collected(session)
+        assert CART in asked(session, QUESTION)
 
 
 def test_what_was_taken_back_does_not_come_back():

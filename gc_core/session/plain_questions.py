@@ -8,7 +8,7 @@ import attrs
 
 from gc_core.relevance.mentions import asks, sentences_in
 from gc_core.relevance.plain_words import PlainWord, together
-from gc_core.session.asked_words import LEAST_WORDS, MOST_HOLDING, SAID, AskedWords, Meaning
+from gc_core.session.asked_words import MOST_HOLDING, SAID, AskedWords, Meaning
 from gc_core.session.history import History
 from gc_core.session.meant_calls import CallMatcher, MeantCall
 from gc_core.session.named_calls import CallFinder
@@ -96,16 +96,12 @@ class PlainQuestions:
     def _with_news(
         self, call: MeantCall, items: Sequence[Item], asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
     ) -> tuple[Answer, ...]:
-        """Return what is known by a call, behind what was said later in the same words; nothing if a user's stands."""
-        shown = ShownTexts.of(items)
+        """Return what is known by a call, behind what was said later in the same words if the window lacks that."""
         known = Answer(call.known.item, tuple(call.told.values()), call.reason)
         said, words = self._said_later(call, asked, meaning, earlier)
-        if said is None:
+        if said is None or ShownTexts.of(items).shows(said.item, words):
             return (known,)
-        if not shown.shows(said.item, words):
-            return Answer(said.item, words, f"it was said later of {', '.join(words)}"), known
-        is_news = said.kind == ItemKind.USER_TEXT.value and len({word.run for word in call.words}) >= LEAST_WORDS
-        return () if is_news else (known,)
+        return Answer(said.item, words, f"it was said later of {', '.join(words)}"), known
 
     def _said_later(
         self, call: MeantCall, asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]

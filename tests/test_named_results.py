@@ -5,6 +5,7 @@ import itertools
 import attrs
 import pytest
 
+from gc_core.relevance.mentions import Mentions
 from gc_core.session.history import History
 from gc_core.session.recall_suggestions import RECALLED, auto_expand, suggest_recall
 from gc_core.values.items import ItemKind
@@ -433,6 +434,28 @@ def test_what_is_made_or_done_with_asks_for_nothing(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Never mind the carrier; what is the address of ORD-4711?",
+        "Forget the old plan, which address did ORD-4711 say?",
+        "Ignore ORD-471, who signed ORD-4711?",
+        "Forget the rest and tell me the address in ORD-4711.",
+        "Did I forget the address of ORD-4711?",
+        "Run the same check for ORD-4712, and tell me whether the address is that of ORD-4711.",
+        "Please create the invoice for the garden, the address is in ORD-4711.",
+    ],
+)
+def test_what_one_clause_forgets_or_makes_is_no_matter_of_the_others(text):
+    assert [each.name for each in Mentions.of(text).named][:1] == ["ORD-4711"]
+
+
+def test_what_a_script_is_made_from_is_named():
+    assert [each.name for each in Mentions.of("Create a new script from the deploy rule in the Makefile.").named] == [
+        "Makefile"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Wie hoch ist das Budget?",
         "What is the Budget of a wedding?",
         "Who needs a plan?",
@@ -609,8 +632,22 @@ def after_remarks(text, *cases):
         return [(session.recall(each.item), each.reason) for each in suggest_recall(session)]
 
 
-def test_a_remark_that_asks_is_not_about_the_result():
-    assert after_remarks("What is the balance of Janssen?", (*BALANCE[:3], "Is that Janssen's?")) == []
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is that Janssen's?",
+        "Nothing about Janssen in here.",
+        "That is not Janssen's account.",
+        "Kein Wort zu Janssen darin.",
+        "Rien sur Janssen ici.",
+        "Здесь ничего о Janssen.",
+        "ここには Janssen の記載がありません。",
+        "Next I search for Janssen.",
+        "Now Janssen.",
+    ],
+)
+def test_a_remark_that_asks_denies_or_says_what_comes_next_is_not_about_the_result(said):
+    assert after_remarks("What is the balance of Janssen?", (*BALANCE[:3], said)) == []
 
 
 def test_what_comes_back_for_the_agents_words_says_so():

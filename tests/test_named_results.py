@@ -437,6 +437,7 @@ def test_what_is_made_or_done_with_asks_for_nothing(text):
         "Never mind the carrier; what is the address of ORD-4711?",
         "Forget the old plan, which address did ORD-4711 say?",
         "Ignore ORD-471, who signed ORD-4711?",
+        "Never mind the size of ORD-4711; what is the address in ORD-4711?",
         "Forget the rest and tell me the address in ORD-4711.",
         "Did I forget the address of ORD-4711?",
         "Run the same check for ORD-4712, and tell me whether the address is that of ORD-4711.",

@@ -192,19 +192,16 @@ class _Sentence:
 
     @functools.cached_property
     def dismissed(self) -> frozenset[str]:
-        """The names that it is done with, or forgets, makes, deletes or runs; of a symbol a part may be meant."""
-        clauses = self._clauses
-        names = self.names if self._is_over else (name for each in clauses if each.forgets for name in each.names)
-        made = (name for each in clauses if each.does for name in each.names if _SYMBOL.fullmatch(name) is None)
-        return frozenset((*names, *(() if self._needs_more else made)))
+        """The names that it is done with, or that no clause has but to forget, make, delete or run them."""
+        if self._is_over:
+            return frozenset(self.names)
+        named = {(name, self._drops(clause, name)) for clause in self._clauses for name in clause.names}
+        return frozenset(name for name, is_dropped in named if is_dropped and (name, False) not in named)
 
     @functools.cached_property
     def kept(self) -> str:
         """Its clauses that may mean something of the past."""
-        if self._is_over:
-            return ""
-        clauses = self._clauses
-        return " ".join(each.text for each in clauses if not each.forgets and (self._needs_more or not each.does))
+        return "" if self._is_over else " ".join(each.text for each in self._clauses if not self._drops(each))
 
     @property
     def _is_over(self) -> bool:
@@ -221,6 +218,11 @@ class _Sentence:
     def _clauses(self) -> tuple[_Clause, ...]:
         clauses = (part for each in _CLAUSE.split(self.text) for part in _parts_asking(each))
         return tuple(map(_Clause.of, clauses))
+
+    def _drops(self, clause: _Clause, name: str = "") -> bool:
+        """Return whether a clause forgets or makes what it names; of a symbol a part may be meant."""
+        is_made = clause.does and not self._needs_more
+        return clause.forgets or (is_made and _SYMBOL.fullmatch(name) is None)
 
     def mention(self, name: str) -> Mention:
         """Return the mention of one of its names."""

@@ -5,6 +5,7 @@ import itertools
 import attrs
 import pytest
 
+from gc_core.relevance.mentions import Mentions
 from gc_core.session.history import History
 from gc_core.session.recall_suggestions import RECALLED, auto_expand, suggest_recall
 from gc_core.values.items import ItemKind
@@ -433,6 +434,29 @@ def test_what_is_made_or_done_with_asks_for_nothing(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "Never mind the carrier; what is the address of ORD-4711?",
+        "Forget the old plan, which address did ORD-4711 say?",
+        "Ignore ORD-471, who signed ORD-4711?",
+        "Never mind the size of ORD-4711; what is the address in ORD-4711?",
+        "Forget the rest and tell me the address in ORD-4711.",
+        "Did I forget the address of ORD-4711?",
+        "Run the same check for ORD-4712, and tell me whether the address is that of ORD-4711.",
+        "Please create the invoice for the garden, the address is in ORD-4711.",
+    ],
+)
+def test_what_one_clause_forgets_or_makes_is_no_matter_of_the_others(text):
+    assert [each.name for each in Mentions.of(text).named][:1] == ["ORD-4711"]
+
+
+def test_what_a_script_is_made_from_is_named():
+    assert [each.name for each in Mentions.of("Create a new script from the deploy rule in the Makefile.").named] == [
+        "Makefile"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Wie hoch ist das Budget?",
         "What is the Budget of a wedding?",
         "Who needs a plan?",
@@ -609,8 +633,22 @@ def after_remarks(text, *cases):
         return [(session.recall(each.item), each.reason) for each in suggest_recall(session)]
 
 
-def test_a_remark_that_asks_is_not_about_the_result():
-    assert after_remarks("What is the balance of Janssen?", (*BALANCE[:3], "Is that Janssen's?")) == []
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is that Janssen's?",
+        "Nothing about Janssen in here.",
+        "That is not Janssen's account.",
+        "Kein Wort zu Janssen darin.",
+        "Rien sur Janssen ici.",
+        "Здесь ничего о Janssen.",
+        "ここには Janssen の記載がありません。",
+        "Next I search for Janssen.",
+        "Now Janssen.",
+    ],
+)
+def test_a_remark_that_asks_denies_or_says_what_comes_next_is_not_about_the_result(said):
+    assert after_remarks("What is the balance of Janssen?", (*BALANCE[:3], said)) == []
 
 
 def test_what_comes_back_for_the_agents_words_says_so():
@@ -730,32 +768,6 @@ def test_what_was_read_before_a_call_that_may_have_changed_the_file_does_not_com
         read(session, "c2", tool, arguments, "ok")
         collected(session)
         assert asked(session, QUESTION) == ""
-
-
-@pytest.mark.parametrize(
-    ("command", "is_stale"),
-    [
-        ("git checkout -- .", True),
-        ("cd /srv && git restore src/", True),
-        ("git checkout origin/main -- 'src/*'", True),
-        ("git stash", True),
-        ("git reset --hard HEAD~1", True),
-        ("sed -i s/sum/max/ src/*.py", True),
-        ("rm -rf src", True),
-        ("git checkout -- docs", False),
-        ("git stash list", False),
-        ("git checkout -b cart", False),
-        ("sed -i s/sum/max/ web/*.py", False),
-        ("sed -i s/sum/max/ src/*.ts", False),
-    ],
-)
-def test_what_was_read_before_a_change_by_folder_or_pattern_does_not_come_back(command, is_stale):
-    with started() as session:
-        read(session, "c1", "read_file", {"path": "/srv/src/cart.py"}, CART)
-        read(session, "c2", "bash", {"command": command}, "ok")
-        collected(session)
-        found = asked(session, QUESTION)
-        assert (CART in found) != is_stale
 
 
 @pytest.mark.parametrize(
@@ -888,21 +900,36 @@ def test_a_ticket_that_was_updated_is_not_told_as_it_was():
 
 
 @pytest.mark.parametrize(
-    ("said_later", "comes_back"),
+    "said_later",
     [
-        ("By the way, the status of shop-4711 is closed now.", False),
-        ("What is the status of SHOP-4711?", True),
-        ("SHOP-4711 is on my list.", True),
+        "The status of SHOP-4711 is closed now.",
+        "Write a mail to ops about the status of SHOP-4711.",
+        "The customer of SHOP-4711 called about its status, she is nice.",
     ],
 )
-def test_a_users_later_news_of_a_ticket_that_stand_in_the_window_hold_back_what_a_tool_returned(said_later, comes_back):
+def test_what_a_user_says_of_a_ticket_later_does_not_hide_what_a_tool_returned(said_later):
     with started() as session:
         read(session, "c1", "get_ticket", {"id": "SHOP-4711"}, "status: open")
         collected(session)
         session.append(user(said_later))
         said(session, "Fine.")
         session.append(user("And what is the status of SHOP-4711?"))
-        assert [session.recall(each.item) for each in suggest_recall(session)] == ["status: open"] * comes_back
+        assert [session.recall(each.item) for each in suggest_recall(session)] == ["status: open"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("write_file", {"path": "docs/howto.md", "content": "Run git pull, then git merge main."}),
+        ("bash", {"command": "git commit -m 'Undo the git pull from yesterday'"}),
+    ],
+)
+def test_a_command_that_a_later_call_only_mentions_does_not_hide_a_file(tool, arguments):
+    with started() as session:
+        read(session, "c1", "read_file", {"path": "/srv/src/cart.py"}, CART)
+        read(session, "c2", tool, arguments, "ok")
+        collected(session)
+        assert CART in asked(session, QUESTION)
 
 
 def test_what_was_taken_back_does_not_come_back():

@@ -157,8 +157,8 @@ def test_what_a_user_said_later_in_the_same_words_comes_back_before_a_result(ses
     assert [session.recall(each.item) for each in found] == [*first, phone]
 
 
-@pytest.mark.parametrize(("said_later", "comes_back"), [(NEWS, False), ("I like Lindqvist.", True)])
-def test_a_users_later_news_that_stand_in_the_window_hold_back_an_older_result(session, said_later, comes_back):
+@pytest.mark.parametrize("said_later", [NEWS, "Write to Lindqvist, I have the phone number."])
+def test_what_a_user_said_later_and_the_window_shows_does_not_hide_an_older_result(session, said_later):
     phone = "phone number 5550188 office Malmo"
     session.append(user("Hello."))
     session.post_turn(call(("c1", "get_user", {"name": "Lindqvist"})))
@@ -168,7 +168,7 @@ def test_a_users_later_news_that_stand_in_the_window_hold_back_an_older_result(s
     session.append(user(said_later))
     session.post_turn(answer("Noted."))
     found = ask(session, "What is the phone number of Lindqvist?")
-    assert [session.recall(each.item) for each in found] == ([phone] if comes_back else [])
+    assert [session.recall(each.item) for each in found] == [phone]
 
 
 def test_the_agents_own_words_are_no_question(session):

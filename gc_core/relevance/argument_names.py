@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gc_core.relevance.deeds import ARTICLES
 from gc_core.relevance.tool_calls import CHANGES, COMMANDS, ToolCall, texts_in
 from gc_core.values.json_values import read_object
 from gc_core.values.patterns import regex
-from gc_core.values.scripts import DENSE, HANGUL
+from gc_core.values.scripts import DENSE, HANGUL, IN_EAST_ASIA
 
 _LONGEST, _LONGEST_COMMAND = 120, 360
 """Characters of a value, and of a command, in which words are looked for."""
@@ -21,17 +22,13 @@ _LONGEST, _LONGEST_COMMAND = 120, 360
 _LEAST_UNCASED = 4
 """Letters of a word in Chinese, Japanese or Korean that is enough by itself."""
 
-_WITHOUT_BLANKS = regex(rf"[{DENSE}{HANGUL}]")
 _LETTER = rf"[^\W_{DENSE}{HANGUL}]"
 _JOINED = regex(rf"(?<!{_LETTER}){_LETTER}+(?:[-_./:@#]+{_LETTER}+)+")
 _SIGNS = regex(r"[\W_]+")
 _MIXED = regex(r"\d[^\W\d_]|[^\W\d_]\d|[a-z][A-Z]")
 
 _BEFORE_SENTENCES = frozenset('.!?:;\n"“„«(*')
-_ARTICLE = regex(
-    r"(?<!\w)(?:the|der|die|das|dem|den|eine?[nmrs]?|une?|les?|la|el|los|las|una|uno|il|lo|uma|het|een|ett)\s$",
-    re.IGNORECASE,
-)
+_BEHIND_ARTICLE = regex(rf"(?<!\w)(?:{ARTICLES})\s$", re.IGNORECASE)
 _BEFORE_CHARS = 20  # characters before a name in which its article is looked for
 
 
@@ -56,7 +53,7 @@ def is_telling(word: str, asked: str, text: str) -> bool:
     Return whether a word of a text, as it is spelt there, is hard to write by chance, or a proper name as in the
     arguments, where it may have another ending.
     """
-    if _WITHOUT_BLANKS.search(word):
+    if IN_EAST_ASIA.search(word):
         return len(asked) >= _LEAST_UNCASED
     if _MIXED.search(word):
         return word == asked
@@ -106,4 +103,4 @@ def _whole(word: str, text: str) -> Iterator[re.Match[str]]:
 def _makes_names(before: str) -> bool:
     """Return whether a capital behind this text makes a name: any word that begins a sentence has one, and any noun."""
     said = before.rstrip(" \t")
-    return bool(said) and said[-1] not in _BEFORE_SENTENCES and _ARTICLE.search(before[-_BEFORE_CHARS:]) is None
+    return bool(said) and said[-1] not in _BEFORE_SENTENCES and _BEHIND_ARTICLE.search(before[-_BEFORE_CHARS:]) is None

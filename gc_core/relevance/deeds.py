@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gc_core.relevance.plain_words import plain_words
 from gc_core.values.patterns import regex
-from gc_core.values.scripts import DENSE, HANGUL, folded
+from gc_core.values.scripts import IN_EAST_ASIA, folded
 
 USING = (
     "use|reuse|apply|follow|match|verwende|nimm|nehme|benutze|folge|utilise[rz]?|prends|suis|usa|uso|utiliz[ao]"
@@ -19,18 +19,15 @@ USING = (
 )
 """A pattern for the verbs, without case and accents, by which a thing is used and not changed."""
 
-_WITHOUT_BLANKS = regex(rf"[{DENSE}{HANGUL}]")
-_ARTICLE = regex(
-    r"(?<!\w)(?:the|an?|der|die|das|dem|den|eine?[nmrs]?|une?|les?|la|l['’]|el|los|las|una|un|uno|il|lo|o|um|uma|het|de"
-    r"|een|ett)\s?$"
-)
+ARTICLES = "the|der|die|das|dem|den|eine?[nmrs]?|une?|les?|la|el|los|las|una|uno|il|lo|uma|het|een|ett"
+"""A pattern for the articles that are hardly anything else."""
+
+_ARTICLE = regex(rf"(?<!\w)(?:{ARTICLES}|an?|l['’]|um|o|de)\s?$")
 _OBJECT_BEFORE = regex(r"[把将將]\s?[\"“「『《]?\Z")
 _OBJECT_BEHIND = regex(r"[\"”」』》`]?\s?(?:を|[을를](?!\w))")
 _USES = regex(rf"(?<!\w)(?:{USING})(?!\w)")
 _BREAK = regex(r"[^\w./:@#-]")
 _OWNS = regex(r"\S*(?: [A-Z]\S*)*['’](?:s|\w*[ıiuü]n)(?!\w)")
-
-
 _QUOTED = regex(
     r"\"([^\"\n]{2,80})\"|“([^”\n]{2,80})”|[«„]\s?([^«»“”\n]{2,80}?)\s?[»“”]|»([^«»\n]{2,80})«|「([^」\n]{2,80})」"
     r"|『([^』\n]{2,80})』|(?<!\w)['‘]([^'’\n]{2,80})['’](?![A-Za-z])"
@@ -46,7 +43,7 @@ def gives_text(sentence: str, known: str) -> bool:
 def is_done_to(sentence: str, thing: str) -> bool:
     """Return whether a sentence does something to what it names, by its word order, or by the thing's case."""
     start = sentence.find(thing)
-    if _WITHOUT_BLANKS.search(sentence):
+    if IN_EAST_ASIA.search(sentence):
         marked = _OBJECT_BEFORE.search(sentence, 0, start) or _OBJECT_BEHIND.match(sentence, start + len(thing))
         return marked is not None
     start = max((each.end() for each in _BREAK.finditer(sentence, 0, start)), default=0)

@@ -3,13 +3,14 @@ What a message names, and whether it asks for it: files, addresses, tickets, hos
 
 Names are found by their form, in any language, and a question mark asks in any. Word order tells what is done to them
 (``deeds``), and the commonest words what is asked, looked back at, forgotten, made or done with (``request_words``).
-In an agent's words about its next step, whatever else is named is needed. Each sentence is judged as a whole.
+In an agent's words about its next step, whatever else is named is needed. A sentence is judged as a whole, but what it
+forgets, makes or runs by clauses.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -43,6 +44,10 @@ _NAME = regex(
 _SHORTEST = 4
 _SYMBOL = regex(r"\w+")
 _SENTENCE = regex(r"(?<=[.!?])(?<!\b[A-Z][a-z]\.)(?<!\b[A-Z][a-z]{2}\.)[\s\"'»”)]+|(?<=[。！？])|\n")  # not after Dr.
+_CLAUSE = regex(r"(?<=[,:;])\s+|(?<=[，、：；])|\s[-–—]{1,3}\s")
+_AND = regex(r"\s(?:and|und|et|y|e|en|i|и|och|og|ve)\s")
+_MOST_CHARS = 40
+"""Characters after a conjunction in which a question or request begins."""
 
 
 @attrs.frozen(kw_only=True)
@@ -91,10 +96,11 @@ class Mentions:
         In a plan, an agent's words about its next step, whatever is named is asked for if it is not dismissed.
         """
         sentences = _sentences(text, is_plan=is_plan)
-        found = [each.mention(name) for each in sentences if not each.is_dismissed for name in each.names]
+        found = [each.mention(name) for each in sentences for name in each.names if name not in each.dismissed]
         found.sort(key=lambda each: (not each.asks, -len(each.name)))
-        dismissed = (name for each in sentences if each.is_dismissed for name in each.names)
-        return cls(named=tuple(dict.fromkeys(found)), dismissed=frozenset(dismissed))
+        return cls(
+            named=tuple(dict.fromkeys(found)), dismissed=frozenset().union(*(each.dismissed for each in sentences))
+        )
 
 
 @attrs.frozen
@@ -103,7 +109,7 @@ class Needs:
     What of a message may mean something of the past.
 
     Attributes:
-        text: Its sentences without those about what is done, done with or to be done.
+        text: Its sentences without the clauses about what is done, done with or to be done.
         asks: Those of them that ask for something; in an agent's words about its next step all of them.
 
     """
@@ -114,9 +120,9 @@ class Needs:
     @classmethod
     def of(cls, text: str, *, is_plan: bool = False) -> Needs:
         """Return those of a message, in a plan of an agent's words about its next step; of a paste none."""
-        kept = [each for each in _sentences(text, is_plan=is_plan) if not each.is_dismissed]
-        asking = (each.text for each in kept if is_plan or each.asks)
-        return cls("\n".join(each.text for each in kept), "\n".join(asking))
+        kept = [each for each in _sentences(text, is_plan=is_plan) if each.kept]
+        asking = (each.kept for each in kept if is_plan or each.asks)
+        return cls("\n".join(each.kept for each in kept), "\n".join(asking))
 
 
 def sentences_in(text: str) -> list[str]:
@@ -185,24 +191,90 @@ class _Sentence:
         return DRAWS_ON.search(self.plain) is not None
 
     @functools.cached_property
-    def is_dismissed(self) -> bool:
-        """Whether what it is about is done with, or to be forgotten, made, deleted or run, or the agent has done it."""
-        return (
-            FORGETS.search(self.plain) is not None
-            or (not self.asks and FINISHED.search(self.plain) is not None)
-            or (DOES.search(self.plain) is not None and not self._needs_more)
-            or (self.is_plan and HAS_DONE.search(self.plain) is not None)
-        )
+    def dismissed(self) -> frozenset[str]:
+        """The names that it is done with, or that no clause has but to forget, make, delete or run them."""
+        if self._is_over:
+            return frozenset(self.names)
+        named = {(name, self._drops(clause, name)) for clause in self._clauses for name in clause.names}
+        return frozenset(name for name, is_dropped in named if is_dropped and (name, False) not in named)
+
+    @functools.cached_property
+    def kept(self) -> str:
+        """Its clauses that may mean something of the past."""
+        return "" if self._is_over else " ".join(each.text for each in self._clauses if not self._drops(each))
 
     @property
+    def _is_over(self) -> bool:
+        """Whether what it is about is done with, or the agent has done it."""
+        is_finished = not self.asks and FINISHED.search(self.plain) is not None
+        return is_finished or (self.is_plan and HAS_DONE.search(self.plain) is not None)
+
+    @functools.cached_property
     def _needs_more(self) -> bool:
-        return self.draws_on or INTERROGATIVE.search(self.plain) is not None
+        """Whether it needs something for what it makes or runs, or besides that."""
+        return self.draws_on or any(each.asks for each in self._clauses)
+
+    @functools.cached_property
+    def _clauses(self) -> tuple[_Clause, ...]:
+        clauses = (part for each in _CLAUSE.split(self.text) for part in _parts_asking(each))
+        return tuple(map(_Clause.of, clauses))
+
+    def _drops(self, clause: _Clause, name: str = "") -> bool:
+        """Return whether a clause forgets or makes what it names; of a symbol a part may be meant."""
+        is_made = clause.does and not self._needs_more
+        return clause.forgets or (is_made and _SYMBOL.fullmatch(name) is None)
 
     def mention(self, name: str) -> Mention:
         """Return the mention of one of its names."""
         is_deed = _SYMBOL.fullmatch(name) is None and is_done_to(self.text, name)  # a part of a symbol may be meant
         needs = self.asks or (self.is_plan and not is_deed)
         return Mention(name=name, asks=needs, about=self.about, is_done_to=is_deed)
+
+
+@attrs.frozen(kw_only=True)
+class _Clause:
+    """
+    A clause of a sentence.
+
+    Attributes:
+        text: The clause.
+        names: The names in it.
+        forgets: It wants something forgotten, and is no question.
+        does: It makes, deletes or runs something.
+        asks: It has a question word, or looks back at something without doing anything.
+
+    """
+
+    text: str
+    names: tuple[str, ...]
+    forgets: bool
+    does: bool
+    asks: bool
+
+    @classmethod
+    def of(cls, text: str) -> _Clause:
+        """Return a clause as it is judged."""
+        names = names_in(text)
+        plain = folded(without_names(text, names))
+        does = DOES.search(plain) is not None
+        return cls(
+            text=text,
+            names=names,
+            forgets=FORGETS.search(plain) is not None and MARK.search(plain) is None,
+            does=does,
+            asks=INTERROGATIVE.search(plain) is not None or (not does and LOOKS_BACK.search(plain) is not None),
+        )
+
+
+def _parts_asking(clause: str) -> Iterator[str]:
+    """Yield a clause's parts: a conjunction before a question word, or a word that looks back, begins a part."""
+    start = 0
+    for found in _AND.finditer(clause):
+        next_words = folded(clause[found.end() : found.end() + _MOST_CHARS])
+        if INTERROGATIVE.match(next_words) or LOOKS_BACK.match(next_words):
+            yield clause[start : found.start()]
+            start = found.start()
+    yield clause[start:]
 
 
 def _sentences(text: str, *, is_plan: bool) -> list[_Sentence]:

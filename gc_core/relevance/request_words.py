@@ -76,7 +76,6 @@ DOES = regex(
     r"|删除|删掉|创建|新建|运行|执行|削除|消して|作成|作って|実行|삭제|지워|만들|실행"
 )
 
-
 HAS_DONE = regex(
     r"^\W*(?:and |und |et |y |e |en |och |og |so )?(?:now |just )?(?:(?:i|we)(?:'ve| have)(?! to(?!\w))"
     r"|(?:i|we) (?:now |just )?(?!(?:need|proceed|feed)(?!\w))(?:\w+ed|wrote|made|did|sent)"
@@ -85,3 +84,17 @@ HAS_DONE = regex(
     r"|(?<!\w)я \w+л[аи]?(?!\w)|^\W*\w+(?:łem|łam|lismy|łysmy)(?!\w)|\w(?<!\ba)(?<!\byar)[dt][ıiu][mk]\W*$"
     r"|\w[ıiu]l[dt][ıiu]\W*$|ました\W*$|已经|(?:했|었|았|였)습니다"
 )
+NOT_FOUND_OR_NEXT = regex(
+    r"^\W*(?:now|then|nun|jetzt|dann)(?!\w)|(?<!\w)(?:nothing|rien|nada|niente|nulla|niets|nic|ничего|hicbir|intet|semmi)"
+    r"(?!\w)|(?<!\w)(?:not|no|none|nor|never|neither|without|cannot|\w+n['’]t|next|will|going to|let me|let's"
+    r"|have to|look(?:ing)? for|search\w*|need\w*|missing"
+    r"|(?:i|we)(?:['’]ll|['’]m| now| then)|(?:now|then) (?:i|we)|nicht\w*|kein\w*|nie|ohne|als nachste\w*|werde\w*"
+    r"|(?:nun|jetzt|dann) \w+ (?:ich|wir)|such\w+|brauch\w*|fehl\w+"
+    r"|pas|n['’]\w+|ne|aucune?|jamais|sans|ensuite|maintenant|vais|allons|cherche\w*|manque\w*"
+    r"|ningun\w*|nunca|ahora|despues|siguiente|voy|vamos|busco|falta|non|nessun\w*|senza|mai|adesso|prossim\w*"
+    r"|cerco|manca|nao|nenhum\w*|agora|depois|proxim\w*|vou|procuro|niet|geen|zonder|nu|volgende|ga|zoek"
+    r"|brak\w*|zaden|teraz|nastepn\w*|szukam|не|нет|ни|без|теперь|сейчас|дальше|далее|ищу|нужно"
+    r"|deg[ıi]l\w*|yok|simdi|sonra\w*|ar[ıi]yorum|inte|ingen|inget|utan|nasta|ikke|ingen|naeste|nem|nincs\w*|most)(?!\w)"
+    r"|不|没|無|未|接下来|现在|下一|ない|ません|次に|次は|これから|않|없|아니|다음|이제"
+)
+"""What an agent has not found, or does next."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from gc_core.relevance.only_reads import only_reads
-from gc_core.relevance.sweeps import sweeps
 from gc_core.relevance.tool_calls import ToolCall
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import LogRecord
@@ -15,7 +14,7 @@ from gc_core.storage.search import Hit
 from gc_core.storage.search.record_texts import parts_of
 from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
-from gc_core.values.items import ItemKind, Part, number_of
+from gc_core.values.items import ItemKind, Part
 from gc_core.values.references import ByteRange
 
 _RESULTS_WITHIN = 64  # items after a call that may be its result
@@ -35,11 +34,6 @@ class Called:
     def only_reads(self) -> bool:
         """Whether it surely changed nothing."""
         return only_reads(self.did, self.part.text)
-
-    def is_swept_by(self, later: Called) -> bool:
-        """Return whether another call came later and may have changed a file of this one without naming it."""
-        is_later = number_of(later.hit.item) > number_of(self.hit.item)
-        return is_later and any(sweeps(later.did, later.part.text, file) for file in self.did.files)
 
 
 class LoggedCalls:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gc_core.session.shown_texts import may_return
 from gc_core.storage.search import Hit
-from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Item, ItemKind, Unit, number_of
 from gc_core.values.references import ByteRange
 
@@ -79,8 +79,8 @@ class CarrierFinder:
     def _carrier(self, name: str, before: int, whole: frozenset[str]) -> str:
         """Return the id of the collected item that carries a name best, or ""."""
         hits = [hit for hit in self._search(name, limit=_HITS) if number_of(hit.item) < before]
-        may_return = (hit for hit in hits if _may_return(hit, whole) and not self._is_taken_back(hit.bytes))
-        best = sorted(may_return, key=_worth, reverse=True)
+        collected = (hit for hit in hits if may_return(hit, _WORTH, whole) and not self._is_taken_back(hit.bytes))
+        best = sorted(collected, key=_worth, reverse=True)
         return next((hit.item for hit in best if self._is_carrier(hit, name)), "")
 
     def _is_carrier(self, hit: Hit, name: str) -> bool:
@@ -110,11 +110,6 @@ def _carries(text: str, name: str) -> bool:
     Checked here, for the few best hits: a search for it as an entity would read thousands of others.
     """
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
-def _may_return(hit: Hit, whole: frozenset[str]) -> bool:
-    """Return whether the item was collected, and is not a copy that was recalled before."""
-    return hit.kind in _WORTH and hit.item not in whole and not is_agent_tool(hit.tool)
 
 
 def _worth(hit: Hit) -> tuple[int, int]:

@@ -11,7 +11,6 @@ from gc_core.relevance.argument_names import is_same_name, plain_name, subject_o
 from gc_core.relevance.call_results import failure_in
 from gc_core.relevance.mentions import Mention, names_in
 from gc_core.relevance.plain_words import PlainWord, together
-from gc_core.relevance.sweeps import PHRASES
 from gc_core.relevance.tool_calls import CallKind, ToolCall, takes_command, texts_in, updates
 from gc_core.session.logged_calls import Called, LoggedCalls
 from gc_core.storage.search import Hit
@@ -95,21 +94,13 @@ class CallFinder:
         found = self._logged.result(self._logged.called(last))
         return "" if found is None or found[1].is_error else found[0]
 
-    def named(
-        self,
-        mention: Mention,
-        words: Sequence[PlainWord],
-        sweeping: Callable[[], Sequence[Called]],
-        *,
-        before: int,
-    ) -> Named | None:
-        """Return what earlier calls tell about what is named, unless others swept it since; None if none named it."""
+    def named(self, mention: Mention, words: Sequence[PlainWord], *, before: int) -> Named | None:
+        """Return what earlier calls tell about what is named; None if none named it."""
         calls = self._called(mention.name, before)
         if not calls:
             return None
-        sweeps = sweeping() if any(call.did.files for call in calls) else ()
         changed = max((number_of(call.hit.item) for call in calls if not call.only_reads), default=0)
-        return Named(known=self.told(calls, words, sweeps), changed=changed)
+        return Named(known=self.told(calls, words), changed=changed)
 
     def called(self, call: Sharer) -> Called:
         """Return a call that was found by words of its arguments: no word alone is its subject."""
@@ -120,19 +111,13 @@ class CallFinder:
         names = names_in("\n".join(values_asked(call.part.text)))
         return self._called(names[0], before) if names else []
 
-    def sweeping(self) -> list[Called]:
-        """Return the calls that may have changed many files without naming each, the best found of them."""
-        hits = self._search(" ".join(f'"{phrase}"' for phrase in PHRASES), role="assistant", limit=_MOST_CALLS)
-        calls = (hit for hit in hits if hit.kind == ItemKind.TOOL_CALL.value and self._logged.counts(hit))
-        return [call for call in map(self._logged.called, calls) if not call.only_reads]
-
-    def told(self, calls: Sequence[Called], words: Sequence[PlainWord], sweeps: Sequence[Called] = ()) -> Known | None:
+    def told(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Known | None:
         """
         Return what calls about the same thing, the newest first, tell.
 
         Of several results the one with most of some words counts, then one that is not only found, then the newest.
         """
-        holding = itertools.islice(self._holding(calls, words, sweeps), _MOST_COMPARED)
+        holding = itertools.islice(self._holding(calls, words), _MOST_COMPARED)
         return max(holding, key=lambda each: (len(each.words), each.kind is not CallKind.SEARCH), default=None)
 
     def says(self, call: Hit) -> bool:
@@ -161,16 +146,13 @@ class CallFinder:
                 found.append(attrs.evolve(call, subject=subject))
         return found if any(call.did.kind is not CallKind.NOTE for call in found) else []
 
-    def _holding(
-        self, calls: Sequence[Called], words: Sequence[PlainWord], sweeps: Sequence[Called]
-    ) -> Iterator[Known]:
+    def _holding(self, calls: Sequence[Called], words: Sequence[PlainWord]) -> Iterator[Known]:
         """Yield what calls returned or wrote, the newest first; nothing from before a call that may have changed it."""
         changed: list[str] = []
         asked: set[tuple[str, str]] = set()
         for place, call in enumerate(calls):
             same = (call.part.name, call.part.text)
-            is_changed = any(is_same_name(call.subject, thing) for thing in changed)
-            if same in asked or is_changed or any(map(call.is_swept_by, sweeps)):
+            if same in asked or any(is_same_name(call.subject, thing) for thing in changed):
                 continue
             result = self._logged.result(call)
             if result is None or _has_failed(result[1], call.did.kind):

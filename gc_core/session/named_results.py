@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 
 from gc_core.relevance.deeds import gives_text
-from gc_core.relevance.mentions import Mention, Mentions, asks, names_in, sentences_in, without_names
+from gc_core.relevance.mentions import Mention, Mentions, names_in, without_names
 from gc_core.relevance.name_scan import scan
-from gc_core.relevance.plain_words import PlainWord, plain_words, spelt, together
+from gc_core.relevance.plain_words import PlainWord, plain_words, together
 from gc_core.relevance.tool_calls import CallKind
 from gc_core.session.named_calls import CallFinder, Known, runs_of
 from gc_core.session.said_words import SaidWords
 from gc_core.session.shown_texts import ShownTexts
 from gc_core.storage.search import Hit
-from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
+from gc_core.values.items import Item, ItemKind, Unit, number_of
 from gc_core.values.scripts import folded
 
 MOST_NAMES = 3
@@ -107,12 +107,11 @@ class ResultFinder:
         mentions = Mentions.of(said.text, is_plan=step.is_step)
         asked = _Asked(step, tuple(items), mentions.names)
         wanted = [mention for mention in mentions.named if asked.lacks(mention.name)][:MOST_NAMES]
-        sweeping = functools.cache(self._calls.sweeping)
         found: dict[str, NamedResult] = {}
         decided, changed, compared = {*mentions.dismissed, *names_in(said.rules)}, set(), 0
         for mention in wanted:
             words = asked.words(mention)
-            named = self._calls.named(mention, words, sweeping, before=before)
+            named = self._calls.named(mention, words, before=before)
             if named is None:
                 continue
             if named.known is None:
@@ -121,7 +120,7 @@ class ResultFinder:
             if mention.asks and asked.is_by_user and words and not (best and best.words):
                 compared += 1
                 best = self._said(mention, words, before, changed=named.changed) or best
-            if best is not None and self._is_needed(mention, best, asked) and not asked.shows(mention, best):
+            if best is not None and self._is_needed(mention, best, asked) and not asked.shows(best):
                 found.setdefault(best.item, NamedResult(best.item, best.words, _reason(mention, best)))
                 decided.add(mention.name)
             elif asked.is_by_user or not mention.asks:
@@ -197,20 +196,9 @@ class _Asked:
         others = [name for name in sorted(self.names) if name not in mention.name and name in mention.about]
         return (*plain, *(PlainWord(folded(name), -place, True) for place, name in enumerate(others, 1)))
 
-    def shows(self, mention: Mention, known: Known) -> bool:
-        """Return whether the window shows what is known, or what a user told of the thing later in as many words."""
-        words, least = self.words(mention), max(1, len(known.words))
-        return self._shown.shows(known.item, known.words) or any(
-            mention.name.lower() in told.lower() and len(spelt(told, words)) >= least
-            for told in self._told_after(number_of(known.item))
-        )
-
-    def _told_after(self, number: int) -> Iterator[str]:
-        """Yield what a user told after an item and before these words, without what that asks."""
-        end = number_of(self.step.items[0].id)
-        for item in self.items:
-            if item.kind is ItemKind.USER_TEXT and item.form is Form.WHOLE and number < number_of(item.id) < end:
-                yield "\n".join(sentence for sentence in sentences_in(item.text) if not asks(sentence))
+    def shows(self, known: Known) -> bool:
+        """Return whether the window shows what is known, with the words that are asked for."""
+        return self._shown.shows(known.item, known.words)
 
     @functools.cached_property
     def _shown(self) -> ShownTexts:

@@ -8,17 +8,17 @@ import attrs
 
 from gc_core.relevance.mentions import asks, sentences_in
 from gc_core.relevance.plain_words import PlainWord, together
-from gc_core.session.asked_words import LEAST_WORDS, MOST_HOLDING, SAID, AskedWords, Meaning
+from gc_core.session.asked_words import MOST_HOLDING, SAID, AskedWords, Meaning
 from gc_core.session.history import History
 from gc_core.session.meant_calls import CallMatcher, MeantCall
 from gc_core.session.named_calls import CallFinder
 from gc_core.session.remarks import Remark
-from gc_core.session.shown_texts import ShownTexts
+from gc_core.session.shown_texts import ShownTexts, may_return
 from gc_core.storage.search.sharing import Sharer
-from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
 from gc_core.values.references import ByteRange
 
+_TELLING = SAID | {ItemKind.TOOL_RESULT.value}
 _LOOKED_AT = 3  # of the best items: whether their words stand together
 
 
@@ -96,16 +96,12 @@ class PlainQuestions:
     def _with_news(
         self, call: MeantCall, items: Sequence[Item], asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
     ) -> tuple[Answer, ...]:
-        """Return what is known by a call, behind what was said later in the same words; nothing if a user's stands."""
-        shown = ShownTexts.of(items)
+        """Return what is known by a call, behind what was said later in the same words if the window lacks that."""
         known = Answer(call.known.item, tuple(call.told.values()), call.reason)
         said, words = self._said_later(call, asked, meaning, earlier)
-        if said is None:
+        if said is None or ShownTexts.of(items).shows(said.item, words):
             return (known,)
-        if not shown.shows(said.item, words):
-            return Answer(said.item, words, f"it was said later of {', '.join(words)}"), known
-        is_news = said.kind == ItemKind.USER_TEXT.value and len({word.run for word in call.words}) >= LEAST_WORDS
-        return () if is_news else (known,)
+        return Answer(said.item, words, f"it was said later of {', '.join(words)}"), known
 
     def _said_later(
         self, call: MeantCall, asked: AskedWords, meaning: Meaning, earlier: Sequence[Sharer]
@@ -127,7 +123,7 @@ class PlainQuestions:
         """Return the item, and the reply to it, in which most of a user's words stand together."""
         whole = {item.id for item in items if item.form is Form.WHOLE}
         shown = max((meaning.share(each.words) for each in earlier if each.item in whole), default=0.0)
-        meant = [each for each in earlier if _may_return(each, whole) and meaning.share(each.words) > shown]
+        meant = [each for each in earlier if may_return(each, _TELLING, whole) and meaning.share(each.words) > shown]
         for each in sorted(meant, key=lambda each: -meaning.share(each.words))[:_LOOKED_AT]:
             here = together(self._recall(each.item), asked.words, meaning.share)
             if meaning.is_clear(here, each) and meaning.share(here) > max(shown, meaning.shown_for_others(items)):
@@ -141,12 +137,3 @@ class PlainQuestions:
         if reply is None or reply[1] in whole or self._is_taken_back(reply[0]):
             return (Answer(each.item, words, reason),)
         return Answer(each.item, words, reason), Answer(reply[1], (), reason)
-
-
-# -- inside ----------------------------------------------------------------------------------------------------------
-
-
-def _may_return(each: Sharer, whole: Collection[str]) -> bool:
-    """Return whether the item was collected, and is not a copy that was recalled before."""
-    is_said = each.kind in SAID or each.kind == ItemKind.TOOL_RESULT.value
-    return is_said and each.item not in whole and not is_agent_tool(each.tool)

@@ -71,20 +71,20 @@ class SuggestionPort(Protocol):
 
 def suggest_recall(session: Suggestible) -> tuple[Suggestion, ...]:
     """
-    Return the collected items that are needed next, judging by the newest words: at most three, the most needed first.
+    Return the collected items that are needed next, judging by the newest words: at most three, the most needed
+    first.
 
     The newest words are what a user said since the agent's last step, otherwise that step. A waiting call of it
-    that was answered before comes first, if it reads a file that no call has named since. Then what an earlier call
-    returned for a file, ticket, address, host, symbol or quoted command that a user asks for or the agent names: of
-    several results the one with most of the other words, then the newest; of what was changed since, only what was
-    written; nothing if a user told of it later, and the window still shows that. What is done to a thing, or is to
-    be done with it in future, does not ask for it, nor does a user's mention that shares no word with it. Then
-    other names that are said or called there and that nothing else in the window contains: each leads to the newest
-    item that carried it, a tool's result rather than a mention; new names lead nowhere. If none does, rare words
-    lead to the call that shares most of them by its arguments, its result and what the agent said of it; otherwise
-    a user's question leads to the item with most of them, and to the agent's reply if that is a message. Nothing
-    changes. It takes about a dozen searches at most, and the first search of a session without a directory builds its
-    index.
+    that was answered before comes first, if it reads a file that no call has named since. Then what an earlier
+    call returned for a file, ticket, address, host, symbol or quoted command that a user asks for or the agent
+    names: of several results the one with most of the other words, then the newest; of what a call that names it
+    changed since, only what was written. What is done to a thing, or is to be done with it in future, does not ask
+    for it, nor does a user's mention that shares no word with it. Then other names that are said or called there
+    and that nothing else in the window contains: each leads to the newest item that carried it, a tool's result
+    rather than a mention; new names lead nowhere. If none does, rare words lead to the call that shares most of
+    them by its arguments, its result and what the agent said of it; otherwise a user's question leads to the item
+    with most of them, and to the agent's reply if that is a message. Nothing changes. It takes about a dozen
+    searches at most, and the first search of a session without a directory builds its index.
     """
     return session.port.suggestions.suggest()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from gc_core.relevance.mentions import asks, sentences_in
+from gc_core.relevance.request_words import NOT_FOUND_OR_NEXT
 from gc_core.session.runtime import Runtime
 from gc_core.storage.master_log import LogRecord
 from gc_core.storage.search.record_texts import parts_of
@@ -14,6 +15,7 @@ from gc_core.storage.search.sharing import Sharer
 from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import ItemKind, Part
 from gc_core.values.references import ByteRange
+from gc_core.values.scripts import folded
 
 LONGEST_REMARK = 200
 """Characters of a remark: a longer text reports on more than one call."""
@@ -26,7 +28,7 @@ class Remark:
 
     Attributes:
         item: The id of the text.
-        text: Its sentences, without those that ask something.
+        text: Its sentences about what came back: not those that ask, deny, or say what comes next.
         call: The call that the result answers.
 
     """
@@ -38,14 +40,14 @@ class Remark:
 
 def remark_of(runtime: Runtime, said: Sharer) -> Remark | None:
     """
-    Return what an agent's text says of the only call before it; None if it only asks, is long, calls something itself,
-    or follows no result.
+    Return what an agent's text says of the only call before it; None if it says nothing of what came back, is long,
+    calls something itself, or follows no result.
     """
     record = runtime.store.log.read(said.bytes)
     parts = list(parts_of(record, runtime.format))
     if len(parts) != 1 or len(parts[0][1].text) > LONGEST_REMARK:
         return None
-    about = "\n".join(sentence for sentence in sentences_in(parts[0][1].text) if not asks(sentence))
+    about = "\n".join(filter(_is_about_result, sentences_in(parts[0][1].text)))
     if not about:
         return None
     before = _before(runtime, record)
@@ -62,6 +64,10 @@ def remark_of(runtime: Runtime, said: Sharer) -> Remark | None:
 
 
 # -- inside ----------------------------------------------------------------------------------------------------------
+
+
+def _is_about_result(sentence: str) -> bool:
+    return not asks(sentence) and NOT_FOUND_OR_NEXT.search(folded(sentence)) is None
 
 
 def _before(runtime: Runtime, record: LogRecord) -> Iterator[tuple[ByteRange, LogRecord]]:

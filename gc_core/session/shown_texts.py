@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import attrs
 
+from gc_core.storage.search import Hit
+from gc_core.storage.search.sharing import Sharer
+from gc_core.values.agent_tool_schemas import is_agent_tool
 from gc_core.values.items import Form, Item, ItemKind
 
 
@@ -37,3 +40,8 @@ class ShownTexts:
         return item in self.whole or any(
             f"[recalled {item}:" in text and all(word in text for word in sought) for text in self.recalled
         )
+
+
+def may_return(each: Hit | Sharer, kinds: Collection[str], whole: Collection[str]) -> bool:
+    """Return whether an item of some kinds was collected, and is not a copy that was recalled before."""
+    return each.kind in kinds and each.item not in whole and not is_agent_tool(each.tool)

@@ -17,6 +17,9 @@ HANGUL: Final = "\uac00-\ud7af"
 DENSE: Final = HAN + HIRAGANA + KATAKANA
 """The scripts without blanks."""
 
+IN_EAST_ASIA: Final = regex(f"[{DENSE}{HANGUL}]")
+"""Finds a character of Chinese, Japanese or Korean."""
+
 _AFTER_LATIN: Final = "\u0250"
 _MOST_KEPT: Final = 1 << 15  # characters in a table
 _FIRST_DENSE = regex(f"[{DENSE}]")

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _SHOWN = 8
 """The most ids in a line."""
 
+_NONE = "none"
+"""The strategy of an adopted session: adopting and reading collect nothing, so no strategy has to be installed."""
+
 
 Session = Annotated[
     Path,
@@ -282,7 +285,10 @@ def adopt(
         bool, typer.Option("--follow", help="Go on while the log is written, until SIGTERM or SIGINT.")
     ] = False,
 ) -> None:
-    """Make a session from another program's log. All messages in order; their times are lost."""
+    """
+    Make a session from another program's log. All messages in order; their times are lost. It has no strategy: name one
+    when you open it.
+    """
     from ctxgc.adoption import adopt_transcript
 
     if follow:
@@ -291,7 +297,7 @@ def adopt(
         return
     with errors_on_stderr():
         transcript = _transcript(file, of)
-        with adopt_transcript(transcript, session, model=model) as opened:
+        with adopt_transcript(transcript, session, model=model, strategy=_NONE) as opened:
             tokens = opened.budget.total
     adopted = f"{_many(len(transcript.messages), 'message')} ({transcript.format}, {tokens:,} tokens)"
     write(f"adopted {adopted} into {session}; their times are lost\n")
@@ -331,7 +337,7 @@ def opened_reader(path: Path) -> Iterator[SessionReader]:
         return
     transcript = _transcript(path)
     with tempfile.TemporaryDirectory(prefix="gc-core-") as made:
-        adopt_transcript(transcript, made).close()
+        adopt_transcript(transcript, made, strategy=_NONE).close()
         with SessionReader(Path(made)) as reader:
             yield reader
 

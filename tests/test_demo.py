@@ -1,5 +1,6 @@
 """What ``make demo`` tells its reader to do next works in the environment that it made, with one strategy."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -55,3 +56,14 @@ def test_an_adopted_session_collects_only_with_the_strategy_that_its_host_names(
         assert session.config.strategy == ("none",)
     with GCSession.open(tmp_path / "mine", strategy="gc_budget") as session:
         assert session.config.strategy == ("gc_budget",)
+
+
+def test_a_strategy_of_our_own_that_is_missing_is_named_with_the_command_that_installs_it(demo):
+    done = demo(f"replay {EXAMPLE}")
+    command = "pip install gc-truncate, in a clone pip install ./plugins/gc_truncate"
+    assert (done.exit_code, done.stderr) == (
+        2,
+        f"error: no strategy 'gc_truncate'; installed: ['gc_budget', 'none']; {command}\n",
+    )
+    findings = json.loads(demo("doctor --json").stdout)["findings"]
+    assert [each["remedy"] for each in findings if each["level"] == "error"] == [command]

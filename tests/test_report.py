@@ -184,7 +184,7 @@ def test_reported_usage_is_shown_and_not_simulated(tmp_path):
 
 
 def synced(directory, calls):
-    """A session that was given the whole list each time, as the gateway is: the newest reply comes with the next list."""
+    """A session that was given the whole list each time: the newest reply comes with the next list."""
     given = []
     with GCSession(config(), format="anthropic", model=MODEL, directory=directory) as session:
         for number in range(calls):

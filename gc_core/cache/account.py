@@ -78,6 +78,7 @@ class Spend:
         cost: USD of the calls with a known price.
         missing: The reason why the others have no price; "" if all are known.
         estimated: Some tokens are the session's own counts, because none were reported.
+        silent: How many of the calls had a report that says nothing about the cache.
 
     """
 
@@ -90,6 +91,7 @@ class Spend:
     cost: float = 0.0
     missing: str = ""
     estimated: bool = False
+    silent: int = 0
 
     @property
     def hit_percent(self) -> float:
@@ -113,6 +115,7 @@ class Spend:
             cost=self.cost + (0.0 if price is None else price.cost(usage)),
             missing=self.missing or missing,
             estimated=self.estimated or estimated,
+            silent=self.silent + (not usage.cache_reported),
         )
 
 
@@ -207,10 +210,17 @@ def spend_words(spend: Spend) -> str:
     """Describe sums: calls, tokens, percent, USD."""
     calls = f"{spend.calls:,} call{'s'[: spend.calls != 1]}"
     about = "about " if spend.estimated else ""
-    tokens = f"{about}{spend.input_tokens:,} input tokens, {spend.hit_percent:.1f} % read from the cache"
-    split = f"{spend.read_tokens:,} read, {spend.written_tokens:,} written, {spend.fresh_tokens:,} fresh"
+    tokens = f"{about}{spend.input_tokens:,} input tokens, {_cache_words(spend)}"
     cost = "cost unknown" if spend.usd is None else f"{about}${spend.usd:,.4f}"
-    return f"{calls}, {tokens} ({split}), {spend.output_tokens:,} output tokens, {cost}"
+    return f"{calls}, {tokens}, {spend.output_tokens:,} output tokens, {cost}"
+
+
+def _cache_words(spend: Spend) -> str:
+    if spend.silent == spend.calls:
+        return "cache reads not reported"
+    split = f"{spend.read_tokens:,} read, {spend.written_tokens:,} written, {spend.fresh_tokens:,} fresh"
+    silent = f"; not reported for {spend.silent:,}" if spend.silent else ""
+    return f"{spend.hit_percent:.1f} % read from the cache ({split}{silent})"
 
 
 @attrs.frozen(kw_only=True)
@@ -358,7 +368,7 @@ class CacheAccount:
     def _miss(self, usage: Usage, idle: float, changed: str, reason: str) -> Miss | None:
         slack = 0 if self.terms.writes_at_marks else self.terms.step_tokens
         missed = min(self._held, usage.input_tokens) - usage.cache_read_tokens
-        if missed <= slack:
+        if missed <= slack or not usage.cache_reported:
             return None
         found = list(self._causes_of(idle, changed, reason))
         cause = found[0][0]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ctxgc.cli.session_output import errors_on_stderr, write
+from ctxgc.cli.session_output import check_directory, errors_on_stderr, write
 from gc_core.errors import ConfigError
 
 
@@ -30,6 +30,7 @@ def mcp(
     with errors_on_stderr():
         if importlib.util.find_spec("gc_agents") is None or importlib.util.find_spec("mcp") is None:
             raise ConfigError('the MCP server is a distribution of its own: pip install "gc-agents[mcp]"')
+        _check_places(session, lanes)
         from gc_agents.agent_sessions import AgentSessions, Places
         from gc_agents.desk import Desk
         from gc_agents.places import codex_of, followed_of, lanes_of
@@ -46,6 +47,16 @@ def mcp(
                 server.run()
             else:
                 server.run("streamable-http", port=http)
+
+
+def _check_places(session: Path | None, lanes: Path | None) -> None:
+    """Raise for directories that cannot be meant: an agent's client would not show why its tools find nothing."""
+    if session is not None and lanes is not None:
+        raise ConfigError("--session and --lanes: expected one of them; a session is shown alone, or found by its lane")
+    if session is not None:
+        check_directory(session)
+    if lanes is not None and not lanes.is_dir():
+        raise ConfigError(f"--lanes {lanes}: expected the directory of a gateway")
 
 
 def setup(

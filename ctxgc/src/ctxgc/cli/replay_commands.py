@@ -31,6 +31,7 @@ from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_core.errors import ConfigError, GCError, TranscriptError
 from gc_core.plugins.manager import Plugins, named
 from gc_core.providers import PROVIDERS, format_named
+from gc_core.providers.model_families import family
 from gc_core.session.config_loading import load_config
 from gc_core.values.config import GCConfig
 from gc_core.values.json_values import read_json
@@ -110,6 +111,7 @@ class _Replayer:
     repeat: bool
     failures: list[FileFailure] = attrs.Factory(list)
     prices: list[PricedReplay] = attrs.Factory(list)
+    is_warned: bool = False
 
     def all(self, paths: Sequence[Path]) -> list[ReplayReport]:
         """Return the reports of the files that could be replayed, in order."""
@@ -127,6 +129,7 @@ class _Replayer:
 
     def _one(self, path: Path, progress: Progress) -> ReplayReport:
         transcript = self._read(path)
+        self._warn_of_model(transcript.format)
         bar = progress.add_task(path.name, total=None)
         try:
             with _logged(path.name):
@@ -150,6 +153,14 @@ class _Replayer:
         for warning in transcript.warnings:
             typer.echo(f"warning: {warning}", err=True)
         return transcript if self.format is None else attrs.evolve(transcript, format=self.format)
+
+    def _warn_of_model(self, format: str) -> None:  # noqa: A002 - the word users know it by
+        """Say once that the model's tokens are only estimated, because nothing is known of it."""
+        known = family(self.model, format)
+        if self.model is not None and known.name == "unknown" and not self.is_warned:
+            self.is_warned = True
+            estimate = f"its tokens are estimated at {known.factor:g} for one of {known.encoding}"
+            typer.echo(f"warning: model {self.model!r} is not listed: {estimate}", err=True)
 
     def _fail(self, path: Path, error: GCError) -> None:
         text = str(error) if str(path) in str(error) else f"{path}: {error}"

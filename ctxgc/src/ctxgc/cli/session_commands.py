@@ -66,6 +66,12 @@ class FoundDocument:
     hit: Hit
 
 
+def _not_blank(query: str) -> str:
+    if not query.strip():
+        raise typer.BadParameter("it is empty, expected words")
+    return query
+
+
 # -- looking back ----------------------------------------------------------------------------------------------------
 
 
@@ -93,7 +99,9 @@ def search(
             callback=session_of,
         ),
     ],
-    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.')],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.', callback=_not_blank)
+    ],
     *,
     tool: Annotated[str | None, typer.Option(help="Only calls and results of this tool.")] = None,
     role: Annotated[str | None, typer.Option(help="Only what this role said.")] = None,
@@ -252,13 +260,16 @@ def purge(
 ) -> None:
     """Overwrite a secret in a session's files. This cannot be undone."""
     from gc_core.storage.purge import purge as purged
+    from gc_core.storage.purge.secret import Secret
 
     with errors_on_stderr():
         check_directory(session)
+        who = by or _login()
+        Secret.of(match, who)  # what cannot be purged is refused before it is asked
     if not yes:
         typer.confirm(f"Overwrite this text for ever in every file of {session}?", abort=True, err=True)
     with errors_on_stderr():
-        record = purged(session, match, by=by or _login())
+        record = purged(session, match, by=who)
     times = "once" if record.occurrences == 1 else f"{record.occurrences:,} times"
     write(
         f"overwritten {times} in log and ledger of {session}, for {record.by}; checkpoints and index were removed\n"

@@ -104,7 +104,7 @@ _COUNTS = {"openai": ("prompt_tokens", "completion_tokens"), "anthropic": ("inpu
 
 
 @pytest.mark.parametrize("format", _COUNTS)
-def test_a_provider_that_says_nothing_about_its_cache_has_no_misses_and_is_not_said_to_have_read_nothing(format):
+def test_a_provider_that_says_nothing_about_its_cache_has_no_misses_and_is_not_said_to_have_read_nothing(format):  # noqa: A002
     sent, answered = _COUNTS[format]
     with GCSession(format=format, model="a-model-of-mine") as session:
         for number in range(4):

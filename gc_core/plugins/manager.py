@@ -395,13 +395,15 @@ class Plugins:
     def _built(self, registry: Registry, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:
         registry.check_options(name, cls, options)
         built: Any = None
-        with self.guarded(name, "its constructor") as attempt:
+        misfit = registry.misfit(name, cls, options)
+        guard = isolated() if misfit else self.guarded(name, "its constructor")  # a wrong option is not its failure
+        with guard as attempt:
             built = registry.checked(cls(**options))
         if built is None:
             failure = attempt.failure
             shown = without_option_secrets({name: options})[name]
             refused = f"{registry.what} {name!r} refused its options {shown}: {failure}"
-            raise ConfigError(registry.misfit(name, cls, options) or refused) from (failure.error if failure else None)
+            raise ConfigError(misfit or refused) from attempt.error
         return built
 
     def _backend(self, name: str) -> type[Any]:

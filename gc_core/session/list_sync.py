@@ -286,9 +286,7 @@ class ListSync:
         payload = runtime.format.normalise(self._masking.unmasked(message))
         return message_tokens(payload, runtime.format, runtime.counter)
 
-    def _known_or_digested(
-        self, place: int, message: object, last: tuple[Payload, str] | None
-    ) -> tuple[Payload, str]:
+    def _known_or_digested(self, place: int, message: object, last: tuple[Payload, str] | None) -> tuple[Payload, str]:
         """Return a copy of the message and its digest; those of the last list if it has not changed since."""
         if last is not None and message == last[0]:
             return last

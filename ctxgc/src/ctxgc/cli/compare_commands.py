@@ -86,12 +86,12 @@ def compare(
     except (ConfigError, ExecutorError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=2 if isinstance(error, ConfigError) else 1) from error
-    if as_json or as_markdown:
+    nothing = not any(window.sessions for window in comparison.tables)
+    if as_json or (as_markdown and not nothing):
         typer.echo(_document(comparison, as_json=as_json, by_length=by_length))
-    else:
+    elif not nothing:
         _show(comparison, by_length=by_length, wide=wide)
     _print_troubles(comparison, sized=sized)
-    nothing = not any(window.sessions for window in comparison.tables)
     raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
 
 

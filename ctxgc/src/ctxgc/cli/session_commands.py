@@ -99,9 +99,7 @@ def search(
             callback=session_of,
         ),
     ],
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.', callback=_not_blank)
-    ],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.', callback=_not_blank)],
     *,
     tool: Annotated[str | None, typer.Option(help="Only calls and results of this tool.")] = None,
     role: Annotated[str | None, typer.Option(help="Only what this role said.")] = None,

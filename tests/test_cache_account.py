@@ -155,7 +155,7 @@ def test_a_cached_prefix_that_was_read_is_not_a_miss():
         ({"sent": 1e9 + 400}, MissCause.EXPIRED, "idle for 400 seconds, the cache lives 300"),
         ({"changes": [("switched", "claude-opus-5")]}, MissCause.MODEL, "claude-opus-5"),
         ({"reason": "system_changed"}, MissCause.PROVIDER, "system_changed"),
-        ({}, MissCause.UNEXPLAINED, "as it was"),
+        ({}, MissCause.UNEXPLAINED, "missed, although the prefix was unchanged"),
     ],
 )
 def test_a_miss_is_explained(what, cause, words):

@@ -554,7 +554,7 @@ def test_adopt_makes_a_session_that_goes_on(foreign, tmp_path):
     done = run("adopt", foreign, tmp_path / "own")
     assert done.exit_code == 0
     assert done.stdout.startswith("adopted 2 messages (openai, ")
-    assert "times are lost" in done.stdout
+    assert "original timestamps are not kept" in done.stdout
     assert run("verify", tmp_path / "own").exit_code == 0
     assert failed(run("adopt", foreign, tmp_path / "own"), "not empty")
 

@@ -22,6 +22,7 @@ from gc_core.values.messages import Usage
 COMPACTION = "compaction"
 """The kind under which passes are recorded that the provider made by itself (``Usage.iterations``)."""
 
+_UNCHANGED = "although the prefix was unchanged"
 _KEPT = 20
 """The most misses and contradictions that a report lists; all are counted."""
 
@@ -372,11 +373,12 @@ class CacheAccount:
             return None
         found = list(self._causes_of(idle, changed, reason))
         cause = found[0][0]
+        between = ", " if found[0][1] == _UNCHANGED else ": "
         miss = Miss(
             call=self._spend.calls,
             tokens=missed,
             cause=cause,
-            text=f"{missed:,} tokens missed: {'; '.join(text for _, text in found)}",
+            text=f"{missed:,} tokens missed{between}{'; '.join(text for _, text in found)}",
         )
         count, tokens = self._causes.get(cause, (0, 0))
         self._causes[cause] = (count + 1, tokens + missed)
@@ -412,7 +414,7 @@ class CacheAccount:
         if not explained:
             yield (
                 MissCause.UNEXPLAINED,
-                "messages changed that were sent" if changed else "the request went on as it was",
+                "messages changed that were sent" if changed else _UNCHANGED,
             )
 
     def _settle(self, usage: Usage, began: float) -> None:

@@ -26,7 +26,7 @@ def mcp(
         int | None, typer.Option(metavar="PORT", help="Serve at this port of 127.0.0.1 instead of stdio.", min=1)
     ] = None,
 ) -> None:
-    """Serve MCP: an agent recalls what left its window, searches, pins and undoes, with its own tools."""
+    """Serve a session's tools to an agent over MCP. It recalls what left its window, searches, pins and undoes."""
     with errors_on_stderr():
         if importlib.util.find_spec("gc_agents") is None or importlib.util.find_spec("mcp") is None:
             raise ConfigError('the MCP server is a distribution of its own: pip install "gc-agents[mcp]"')
@@ -68,7 +68,7 @@ def setup(
     show: Annotated[bool, typer.Option("--show", help="Print what would be changed, and write nothing.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take out what was written.")] = False,
 ) -> None:
-    """Write gc-core's hooks and MCP server into an agent's configuration, with a backup and a diff."""
+    """Write gc-core into an agent's configuration. Its hooks and the MCP server, with a backup and a diff."""
     with errors_on_stderr():
         if importlib.util.find_spec("gc_agents") is None:
             raise ConfigError('setting up agents is a distribution of its own: pip install "gc-agents[mcp]"')

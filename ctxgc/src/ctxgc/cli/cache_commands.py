@@ -45,7 +45,7 @@ def cache(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """List a session's model calls with their cache reads, and each break with its cause."""
+    """List a session's model calls with their cache reads. Each break is shown with its cause."""
     try:
         with SessionReader(session) as reader:
             account = reader.account()

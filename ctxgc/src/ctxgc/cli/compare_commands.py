@@ -58,7 +58,7 @@ def compare(
     by_length: Annotated[
         bool, typer.Option("--by-length", help="Also by the length of the sessions: 10-50, 50-500, 500+ calls.")
     ] = False,
-    workers: Annotated[int, typer.Option(help="Local processes.", min=1)] = 2,
+    workers: Annotated[int, typer.Option(help="Number of local processes.", min=1)] = 2,
     executor: Annotated[
         str, typer.Option(help="Who does the work: processes, or dask://HOST:PORT of a Dask cluster's scheduler.")
     ] = PROCESSES,
@@ -66,7 +66,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print tables in Markdown.")] = False,
 ) -> None:
-    """Replay sessions with several strategies and the baselines: one table for each window."""
+    """Compare strategies and baselines on recorded sessions. One table for each window."""
     try:
         names = tuple(dict.fromkeys(strategy_names([strategy]) or ()))
         settings = load_config(config, output_reservation=0, strategy=names)

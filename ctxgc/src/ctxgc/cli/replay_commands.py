@@ -14,7 +14,7 @@ import typer
 from rich.progress import Progress
 
 from ctxgc.cli.cache_commands import show_prices
-from ctxgc.cli.console import given, progress_bar, say, stdout, strategy_names
+from ctxgc.cli.console import by_default, given, progress_bar, say, stdout, strategy_names
 from ctxgc.cli.tables import (
     FileFailure,
     chart,
@@ -44,14 +44,28 @@ def replay_sessions(
     session: Annotated[list[Path], typer.Argument(help="Recorded sessions: files, or directories of them.")],
     strategy: Annotated[
         list[str] | None,
-        typer.Option(help="How to collect, by name; several, with commas between them, are asked in this order."),
+        typer.Option(
+            help="How to collect, by name; several, with commas between them, are asked in this order. "
+            + by_default("strategy")
+        ),
     ] = None,
-    window: Annotated[int | None, typer.Option(help="Tokens that a request may have.", min=1)] = None,
-    threshold: Annotated[float | None, typer.Option(help="Usage in percent at which a collection begins.")] = None,
-    target: Annotated[float | None, typer.Option(help="Usage in percent that a collection goes down to.")] = None,
+    window: Annotated[
+        int | None, typer.Option(help=f"Tokens that a request may have. {by_default('context_limit')}", min=1)
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help=f"Usage in percent at which a collection begins. {by_default('threshold_percent')}"),
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(help=f"Usage in percent that a collection goes down to. {by_default('target_percent')}"),
+    ] = None,
     pressure: Annotated[
         float | None,
-        typer.Option(help="Usage in percent at which PRESERVABLE content may go; 0: collect at every call."),
+        typer.Option(
+            help="Usage in percent at which content that is kept as long as possible (PRESERVABLE) may go too; 0:"
+            f" collect at every call. {by_default('pressure_percent')}"
+        ),
     ] = None,
     option: Annotated[list[str] | None, typer.Option(help="An option of the strategy, as NAME=VALUE.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
@@ -70,7 +84,7 @@ def replay_sessions(
         bool | None, typer.Option("--chart/--no-chart", help="Draw the window's fill; by default of a single session.")
     ] = None,
 ) -> None:
-    """Replay recorded sessions, every assistant message a model call, and measure what a strategy does to them."""
+    """Replay recorded sessions and measure a strategy. Every assistant message is a model call."""
     values = {"context_limit": window, "threshold_percent": threshold, "target_percent": target,
               "pressure_percent": pressure, "strategy": strategy_names(strategy)}  # fmt: skip
     plugins = Plugins.discover()

@@ -210,7 +210,7 @@ def undo(
     *,
     times: Annotated[int, typer.Option(help="Collections to undo, the last one first.", min=1)] = 1,
 ) -> None:
-    """Undo the last collections. What came back is listed, and stays until a session releases it."""
+    """Undo the last collections. What came back is listed, and stays until ctxgc release."""
     with errors_on_stderr():
         check_directory(session)
         with GCSession.open_idle(session) as opened:
@@ -222,7 +222,7 @@ def undo(
 
 
 def release(session: Session) -> None:
-    """Let what undo brought back be collected again: it stays pinned until then."""
+    """Unpin what undo brought back. It can be collected again then."""
     with errors_on_stderr():
         check_directory(session)
         with GCSession.open_idle(session) as opened:
@@ -295,8 +295,8 @@ def adopt(
     ] = False,
 ) -> None:
     """
-    Make a session from another program's log. All messages in order; their times are lost. It has no strategy: name one
-    when you open it.
+    Make a session from another program's log. All messages in order; original timestamps are not kept. It has no
+    strategy: name one when you open it.
     """
     from ctxgc.adoption import adopt_transcript
 
@@ -309,7 +309,7 @@ def adopt(
         with adopt_transcript(transcript, session, model=model, strategy=_NONE) as opened:
             tokens = opened.budget.total
     adopted = f"{_many(len(transcript.messages), 'message')} ({transcript.format}, {tokens:,} tokens)"
-    write(f"adopted {adopted} into {session}; their times are lost\n")
+    write(f"adopted {adopted} into {session}; original timestamps are not kept\n")
 
 
 def _follow(file: Path, directory: Path, model: str | None, of: str) -> None:

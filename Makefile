@@ -44,7 +44,7 @@ demo: .demo/installed ## Watch a recorded agent session being kept inside a 16k 
 	@echo "Open it in a browser: file://$(CURDIR)/demo.html"
 	@echo "Next:"
 	@echo "  .demo/bin/ctxgc replay examples/session.jsonl --strategy gc_budget --window 16000   the same as text"
-	@echo "  .demo/bin/ctxgc compare examples/session.jsonl --strategy gc_budget                 beside baselines"
+	@echo "  .demo/bin/ctxgc compare examples/session.jsonl --strategy gc_budget --window 16000  beside baselines"
 	@echo "  .demo/bin/ctxgc adopt examples/session.jsonl mine                                   a session to look into"
 
 test: .venv/installed ## Run every test (the slow corpus runs aside: see corpus)

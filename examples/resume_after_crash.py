@@ -66,4 +66,6 @@ def read(call: str) -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 1:
+        sys.exit("usage: python examples/resume_after_crash.py DIRECTORY")
     print(work(Path(sys.argv[1])))

@@ -108,7 +108,7 @@ def test_a_directory_that_is_used_is_refused_and_not_touched(foreign, tmp_path):
 
 
 def test_a_file_where_the_directory_should_be_is_refused(foreign):
-    with pytest.raises(LogError, match="expected an empty directory"):
+    with pytest.raises(LogError, match=r"foreign\.jsonl is a file; expected a directory"):
         adopt(foreign, foreign)
 
 

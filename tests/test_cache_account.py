@@ -15,6 +15,7 @@ from gc_core.providers.token_counting import counter_for
 from gc_core.storage.ledger import Booked, Entry, Observed
 from gc_core.storage.usage_ledger import followed
 from gc_core.values.messages import Request, Usage
+from tests.support.say import answer, user
 
 MODEL = "claude-sonnet-4-5"
 
@@ -99,6 +100,33 @@ def test_what_a_worker_took_is_part_of_the_cost_and_of_no_hit_rate():
     assert after.cost == pytest.approx(before.cost + (5_000 * 1 + 50 * 5) / 1e6)
 
 
+_COUNTS = {"openai": ("prompt_tokens", "completion_tokens"), "anthropic": ("input_tokens", "output_tokens")}
+
+
+@pytest.mark.parametrize("format", _COUNTS)
+def test_a_provider_that_says_nothing_about_its_cache_has_no_misses_and_is_not_said_to_have_read_nothing(format):  # noqa: A002
+    sent, answered = _COUNTS[format]
+    with GCSession(format=format, model="a-model-of-mine") as session:
+        for number in range(4):
+            session.append(user(f"Ask {number}: " + "word " * 3_000))
+            session.pre_send()
+            session.post_turn(answer("Done."), usage={sent: 3_000 * (number + 1), answered: 5})
+        assert session.cache.misses == ()
+        assert "cache reads not reported" in session.explain()
+        assert "unexplained" not in session.explain()
+
+
+def test_a_provider_that_reports_no_cached_token_has_missed():
+    with GCSession(model="gpt-5") as session:
+        for number in range(4):
+            session.append(user(f"Ask {number}: " + "word " * 3_000))
+            session.pre_send()
+            used = {"prompt_tokens": 3_000 * (number + 1), "prompt_tokens_details": {"cached_tokens": 0}}
+            session.post_turn(answer("Done."), usage=used | {"completion_tokens": 5})
+        assert [cause for cause, _, _ in session.cache.misses] == [MissCause.UNEXPLAINED]
+        assert "0.0 % read from the cache" in session.explain()
+
+
 # -- misses ----------------------------------------------------------------------------------------------------------
 
 
@@ -127,7 +155,7 @@ def test_a_cached_prefix_that_was_read_is_not_a_miss():
         ({"sent": 1e9 + 400}, MissCause.EXPIRED, "idle for 400 seconds, the cache lives 300"),
         ({"changes": [("switched", "claude-opus-5")]}, MissCause.MODEL, "claude-opus-5"),
         ({"reason": "system_changed"}, MissCause.PROVIDER, "system_changed"),
-        ({}, MissCause.UNEXPLAINED, "as it was"),
+        ({}, MissCause.UNEXPLAINED, "missed, although the prefix was unchanged"),
     ],
 )
 def test_a_miss_is_explained(what, cause, words):

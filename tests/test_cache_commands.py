@@ -124,6 +124,13 @@ def test_replay_names_the_price_that_is_missing_and_goes_on(tmp_path):
     assert "does not know this model" in done.output
 
 
+def test_replay_says_once_that_the_tokens_of_an_unknown_model_are_estimated(tmp_path):
+    path = recorded(tmp_path, calls=4)
+    done = ctxgc("replay", path, path, "--no-chart", "--model", "nobodys-model")
+    assert done.stderr.count("warning: model 'nobodys-model' is not listed: its tokens are estimated at ") == 1
+    assert "is not listed" not in ctxgc("replay", path, "--no-chart", "--model", "gpt-5.4").stderr
+
+
 def test_replay_as_json_holds_the_prices(tmp_path):
     done = ctxgc("replay", recorded(tmp_path, calls=4), "--json", "--model", "gpt-5.4")
     (priced,) = json.loads(done.stdout)["prices"]

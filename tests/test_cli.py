@@ -52,7 +52,7 @@ def demo():
 def test_the_demo_says_first_what_happened(demo):
     assert demo.exit_code == 0
     first = demo.stdout.splitlines()[0]
-    assert "every request fitted 16,000 tokens; without collection" in first
+    assert "every request fitted 16,000 tokens; 60 would not have fitted without collection." in first
 
 
 def test_the_demo_collects_several_times_and_breaks_nothing(demo):
@@ -64,7 +64,7 @@ def test_the_demo_collects_several_times_and_breaks_nothing(demo):
 def test_the_demo_says_what_each_figure_means(demo):
     meanings = {line[:16].strip(): line[16:].strip().partition("  ")[2].strip() for line in demo.stdout.splitlines()}
     assert meanings["collections"] == "threshold 8"
-    assert meanings["tried again"] == "times right after a collection; 0 would have removed more, and none should"
+    assert meanings["tried again"] == "second collections tried, of which 0 removed anything (expected 0)"
     assert meanings["edits that miss"].startswith("% of 0 edits quote a line that is not in the prompt; if each takes")
     assert meanings["far fit"].startswith("% of 62 names used again after long are in the prompt, ")
 
@@ -257,6 +257,14 @@ def test_the_list_of_commands_is_made_without_importing_one_of_them():
 def test_the_list_of_commands_says_the_first_sentence_of_each_commands_help(name):
     command = typer.main.get_command(app).get_command(None, name)
     assert COMMANDS[name].summary == command.get_short_help_str(limit=200)
+    assert len(COMMANDS[name].summary) <= 55  # longer ones are cut in a terminal of 80 columns
+
+
+def test_the_help_of_replay_and_report_names_the_defaults():
+    defaults = {"replay": ("gc_truncate", "128,000", "90", "60", "95"), "report": ("gc_truncate", "128,000")}
+    for command, values in defaults.items():
+        said = " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
+        assert [value for value in values if f"Default: {value}." not in said] == []
 
 
 @pytest.mark.parametrize(

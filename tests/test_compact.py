@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from gc_core import ContextOverflowError, compact
+from gc_core import ContextOverflowError, GCSession, compact
+from gc_core.errors import MessageError
 from gc_core.providers import format_named
 from gc_core.providers.token_counting import counter_for, message_tokens
 from tests.support.checker import complaints
@@ -117,3 +118,30 @@ def test_the_task_of_a_session_with_tools_begins_with_the_original_request():
     kept = compact(messages, 2_500, strategy="gc_progressive")
     (task,) = TASK.findall(state_of(kept))
     assert task.startswith("Fix the parser in app/main.py.")
+
+
+BAD = {
+    "[2].role: missing, expected one of": {"content": "x"},
+    "[2].content[0].text: 5, expected a string": {"role": "user", "content": [{"type": "text", "text": 5}]},
+    "[2]: expected a message as a dict or an SDK object, got int": 5,
+}
+TAKES = {
+    "compact": lambda messages: compact(messages, 4_000),
+    "sync": lambda messages: GCSession().sync(messages),
+    "sync after another list": lambda messages: synced_before(messages[:1]).sync(messages),
+    "extend": lambda messages: GCSession().extend(messages),
+}
+
+
+def synced_before(messages):
+    session = GCSession()
+    session.sync(messages)
+    return session
+
+
+@pytest.mark.parametrize("takes", TAKES)
+@pytest.mark.parametrize("said", BAD)
+def test_a_malformed_message_of_a_list_is_named_with_its_place(takes, said):
+    with pytest.raises(MessageError) as raised:
+        TAKES[takes]([user("a"), answer("b"), BAD[said]])
+    assert str(raised.value).startswith(said)

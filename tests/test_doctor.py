@@ -243,6 +243,12 @@ def test_keys_are_checked_and_never_shown(tmp_path):
         assert KEY not in str(diagnose(config=file, environ=environ))
 
 
+def test_the_directory_where_the_doctor_is_called_is_no_password(directory):
+    shell = {"PWD": str(directory), "OLDPWD": str(directory.parent)}
+    assert str(directory) in str(diagnose(directory, environ=shell))
+    assert KEY not in str(diagnose(environ={"GC_STRATEGY": KEY, "DATABASE_PWD": KEY}))
+
+
 # --- the model ------------------------------------------------------------------------------------------------------
 
 

@@ -87,7 +87,7 @@ def test_a_message_of_another_shape_is_logged_with_its_field_and_without_what_it
     with running(settings) as (url, _), httpx2.Client(trust_env=False, headers=GEMINI) as client:
         client.post(f"{url}/v1/chat/completions", json={"model": "m", "messages": messages})
     (sent,) = (event for event in logged if event["event"] == "sent as it came")
-    assert sent["error"].startswith("FieldError: role: expected one of ['assistant', 'developer', ")
+    assert sent["error"].startswith("FieldError: [2].role: expected one of ['assistant', 'developer', ")
     assert "secret" not in json.dumps(sent)
 
 

@@ -2,9 +2,11 @@
 
 import base64
 import hashlib
+import itertools
 import json
 import re
 import sys
+import time
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -179,6 +181,50 @@ def test_reported_usage_is_shown_and_not_simulated(tmp_path):
     assert (recorded.recorded, simulated.recorded, report.priced) == (True, False, True)
     assert 0 < recorded.price < 0.01
     assert "The usage of 1 of 2 calls was not reported" in report.notes[0]
+
+
+def synced(directory, calls):
+    """A session that was given the whole list each time: the newest reply comes with the next list."""
+    given = []
+    with GCSession(config(), format="anthropic", model=MODEL, directory=directory) as session:
+        for number in range(calls):
+            given.append(user(f"Ask {number}."))
+            session.sync(given)
+            session.report_usage({"input_tokens": 100 + number, "output_tokens": 1})
+            given.append(answer(f"Done {number}."))
+    return directory
+
+
+def test_a_call_whose_reply_comes_with_the_next_list_has_its_own_usage_and_is_counted(tmp_path):
+    report = read(synced(tmp_path / "s", 4))
+    assert [seen.cost.fresh for seen in report.calls] == [100, 101, 102, 103]
+    assert [seen.number for seen in report.calls] == [1, 2, 3, 4]
+    assert "usage" not in str(report.notes)
+    with SessionReader(tmp_path / "s") as reader:
+        assert len(tuple(reader.account().calls())) == len(report.calls)
+
+
+def test_replies_of_a_list_that_was_taken_over_are_calls_without_usage(tmp_path):
+    with GCSession(config(), format="anthropic", model=MODEL, directory=tmp_path / "s") as session:
+        session.sync([user("Ask."), answer("Done."), user("And?")])
+        session.report_usage({"input_tokens": 7, "output_tokens": 1})
+        session.append(answer("Nothing."))
+    report = read(tmp_path / "s")
+    assert [(seen.cost.recorded, seen.cost.fresh) for seen in report.calls][1:] == [(True, 7)]
+    assert not report.calls[0].cost.recorded
+
+
+def test_usage_that_is_reported_after_the_next_message_belongs_to_the_reply_before_it(tmp_path, monkeypatch):
+    clock = itertools.count(1_800_000_000)
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    with GCSession(config(), format="anthropic", model=MODEL, directory=tmp_path / "s") as session:
+        session.append(user("Ask."))
+        session.pre_send()
+        session.post_turn(answer("Done."))
+        session.append(user("And?"))
+        session.report_usage({"input_tokens": 7, "output_tokens": 1})
+    (seen,) = read(tmp_path / "s").calls
+    assert (seen.cost.recorded, seen.cost.fresh) == (True, 7)
 
 
 def test_without_reports_and_prices_cost_is_that_of_the_common_prefix(report):

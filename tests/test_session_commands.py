@@ -173,6 +173,31 @@ def test_filters_narrow_a_search(directory, options, turns):
     assert all(entry["session"] == str(directory) for entry in found)
 
 
+@pytest.mark.parametrize("query", ["", "  "])
+def test_a_search_for_nothing_is_refused(directory, query):
+    done = run("search", directory, query)
+    assert done.exit_code == 2
+    assert "it is empty, expected words" in done.stderr
+
+
+@pytest.mark.parametrize("match", ["", "A"])
+def test_a_text_that_cannot_be_purged_is_refused_before_it_is_asked(directory, match):
+    assert failed(run("purge", directory, "--match", match, stdin="y\n"), "4 or more")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--session", "missing"], "missing does not exist; expected a session's directory"),
+        (["--lanes", "missing"], "--lanes missing: expected the directory of a gateway"),
+        (["--session", ".", "--lanes", "."], "--session and --lanes: expected one of them"),
+    ],
+)
+def test_mcp_does_not_start_where_there_is_nothing_to_serve(options, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert failed(run("mcp", *options), said)
+
+
 def test_nothing_found_is_not_an_error(directory):
     done = run("search", directory, "xylophone")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "nothing found\n")
@@ -529,7 +554,7 @@ def test_adopt_makes_a_session_that_goes_on(foreign, tmp_path):
     done = run("adopt", foreign, tmp_path / "own")
     assert done.exit_code == 0
     assert done.stdout.startswith("adopted 2 messages (openai, ")
-    assert "times are lost" in done.stdout
+    assert "original timestamps are not kept" in done.stdout
     assert run("verify", tmp_path / "own").exit_code == 0
     assert failed(run("adopt", foreign, tmp_path / "own"), "not empty")
 

@@ -22,6 +22,7 @@ from gc_core.values.messages import Usage
 COMPACTION = "compaction"
 """The kind under which passes are recorded that the provider made by itself (``Usage.iterations``)."""
 
+_UNCHANGED = "although the prefix was unchanged"
 _KEPT = 20
 """The most misses and contradictions that a report lists; all are counted."""
 
@@ -78,6 +79,7 @@ class Spend:
         cost: USD of the calls with a known price.
         missing: The reason why the others have no price; "" if all are known.
         estimated: Some tokens are the session's own counts, because none were reported.
+        silent: How many of the calls had a report that says nothing about the cache.
 
     """
 
@@ -90,6 +92,7 @@ class Spend:
     cost: float = 0.0
     missing: str = ""
     estimated: bool = False
+    silent: int = 0
 
     @property
     def hit_percent(self) -> float:
@@ -113,6 +116,7 @@ class Spend:
             cost=self.cost + (0.0 if price is None else price.cost(usage)),
             missing=self.missing or missing,
             estimated=self.estimated or estimated,
+            silent=self.silent + (not usage.cache_reported),
         )
 
 
@@ -207,10 +211,17 @@ def spend_words(spend: Spend) -> str:
     """Describe sums: calls, tokens, percent, USD."""
     calls = f"{spend.calls:,} call{'s'[: spend.calls != 1]}"
     about = "about " if spend.estimated else ""
-    tokens = f"{about}{spend.input_tokens:,} input tokens, {spend.hit_percent:.1f} % read from the cache"
-    split = f"{spend.read_tokens:,} read, {spend.written_tokens:,} written, {spend.fresh_tokens:,} fresh"
+    tokens = f"{about}{spend.input_tokens:,} input tokens, {_cache_words(spend)}"
     cost = "cost unknown" if spend.usd is None else f"{about}${spend.usd:,.4f}"
-    return f"{calls}, {tokens} ({split}), {spend.output_tokens:,} output tokens, {cost}"
+    return f"{calls}, {tokens}, {spend.output_tokens:,} output tokens, {cost}"
+
+
+def _cache_words(spend: Spend) -> str:
+    if spend.silent == spend.calls:
+        return "cache reads not reported"
+    split = f"{spend.read_tokens:,} read, {spend.written_tokens:,} written, {spend.fresh_tokens:,} fresh"
+    silent = f"; not reported for {spend.silent:,}" if spend.silent else ""
+    return f"{spend.hit_percent:.1f} % read from the cache ({split}{silent})"
 
 
 @attrs.frozen(kw_only=True)
@@ -358,15 +369,16 @@ class CacheAccount:
     def _miss(self, usage: Usage, idle: float, changed: str, reason: str) -> Miss | None:
         slack = 0 if self.terms.writes_at_marks else self.terms.step_tokens
         missed = min(self._held, usage.input_tokens) - usage.cache_read_tokens
-        if missed <= slack:
+        if missed <= slack or not usage.cache_reported:
             return None
         found = list(self._causes_of(idle, changed, reason))
         cause = found[0][0]
+        between = ", " if found[0][1] == _UNCHANGED else ": "
         miss = Miss(
             call=self._spend.calls,
             tokens=missed,
             cause=cause,
-            text=f"{missed:,} tokens missed: {'; '.join(text for _, text in found)}",
+            text=f"{missed:,} tokens missed{between}{'; '.join(text for _, text in found)}",
         )
         count, tokens = self._causes.get(cause, (0, 0))
         self._causes[cause] = (count + 1, tokens + missed)
@@ -402,7 +414,7 @@ class CacheAccount:
         if not explained:
             yield (
                 MissCause.UNEXPLAINED,
-                "messages changed that were sent" if changed else "the request went on as it was",
+                "messages changed that were sent" if changed else _UNCHANGED,
             )
 
     def _settle(self, usage: Usage, began: float) -> None:

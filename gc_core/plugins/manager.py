@@ -20,7 +20,7 @@ from gc_core.plugins.entry_points import distribution_of, installed_entries
 from gc_core.plugins.faults import Faults
 from gc_core.plugins.hook_calls import MASKED, Chain, HookManager, read_text
 from gc_core.plugins.profile_offers import ProfileOffers
-from gc_core.plugins.registry import OWN, Registry, StrategyInfo, bears, options_of, short
+from gc_core.plugins.registry import OWN, Registry, StrategyInfo, bears, install_command, options_of, short
 from gc_core.relevance.contract import ImportanceScorer
 from gc_core.relevance.profiles import AUTO, CompressionProfile
 from gc_core.task.contract import StateExtractor
@@ -156,7 +156,7 @@ class Plugins:
         """
         cls = self._strategies.find(name)
         if cls is None:
-            raise UnknownStrategyError(self._unknown(self._strategies, name))
+            raise UnknownStrategyError(self._unknown(self._strategies, name) + self._installed_by(name))
         built: GCStrategy = self._built(self._strategies, name, cls, options or {})
         return built
 
@@ -395,13 +395,15 @@ class Plugins:
     def _built(self, registry: Registry, name: str, cls: type[Any], options: Mapping[str, Any]) -> Any:
         registry.check_options(name, cls, options)
         built: Any = None
-        with self.guarded(name, "its constructor") as attempt:
+        misfit = registry.misfit(name, cls, options)
+        guard = isolated() if misfit else self.guarded(name, "its constructor")  # a wrong option is not its failure
+        with guard as attempt:
             built = registry.checked(cls(**options))
         if built is None:
             failure = attempt.failure
             shown = without_option_secrets({name: options})[name]
             refused = f"{registry.what} {name!r} refused its options {shown}: {failure}"
-            raise ConfigError(registry.misfit(name, cls, options) or refused) from (failure.error if failure else None)
+            raise ConfigError(misfit or refused) from attempt.error
         return built
 
     def _backend(self, name: str) -> type[Any]:
@@ -413,8 +415,14 @@ class Plugins:
     def _unknown(self, offers: Registry | ProfileOffers, name: str, *also: str) -> str:
         """Return the error about an unknown name: what is installed, what failed to load, and what may be meant."""
         known = [*offers.names, *also]
+        not_loaded = f", failed to load: {self._not_loaded}" if self._not_loaded else ""
         meant = offers.meant(name, *also) or self._undiscovered
-        return f"no {offers.what} {name!r}; installed: {known}, failed to load: {self._not_loaded}{meant}"
+        return f"no {offers.what} {name!r}; installed: {known}{not_loaded}{meant}"
+
+    def _installed_by(self, name: str) -> str:
+        """Return how to install an own strategy, as the end of an error; "" where that is not what is missing."""
+        command = install_command(name) if self._discovered and not self._not_loaded else ""
+        return f"; {command}" if command else ""
 
     @property
     def _undiscovered(self) -> str:

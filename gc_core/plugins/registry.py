@@ -196,6 +196,12 @@ def bears(distribution: str, name: str) -> bool:
     return short(distribution.lower().replace("-", "_")) == short(name)
 
 
+def install_command(name: str) -> str:
+    """Return the command that installs one of gc-core's own strategies; "" for another name."""
+    own = short(name)
+    return f"pip install gc-{own}, in a clone pip install ./plugins/gc_{own}" if own in OWN else ""
+
+
 def options_of(name: str, table: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the options that a configuration has for a name, with or without its prefix."""
     return table.get(name, table.get(short(name), table.get(_PREFIX + short(name), {})))

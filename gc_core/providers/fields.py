@@ -20,12 +20,14 @@ class FieldError(MessageError):
 
     Attributes:
         field: Its path, for example ``content[2].tool_use_id``.
+        value: What it holds.
         expected: What was expected.
 
     """
 
     def __init__(self, field: str, value: object, expected: str) -> None:
         self.field = field
+        self.value = value
         self.expected = expected
         found = "missing" if value is MISSING else reprlib.repr(value)
         super().__init__(f"{field}: {found}, expected {expected}")
@@ -111,6 +113,15 @@ def edited(
 def below(field: str, key: str) -> str:
     """Return the path of a key of the object at a path."""
     return f"{field}.{key}" if field else key
+
+
+def in_list(error: MessageError, place: int) -> MessageError:
+    """Return an error about a message as one about the list that has the message at this place."""
+    if not isinstance(error, FieldError):
+        return MessageError(f"[{place}]: {error}")
+    whole, _, rest = error.field.partition(".")
+    inner = rest if whole == "message" else error.field
+    return FieldError(below(f"[{place}]", inner) if inner else f"[{place}]", error.value, error.expected)
 
 
 def check_places(named: Iterable[Place], known: Collection[Place]) -> None:

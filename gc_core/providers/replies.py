@@ -49,6 +49,7 @@ def usage_with_details(usage: object, sent: str, answered: str) -> Usage:
         output_tokens=fields.number(report, answered, "usage", default=0),
         cache_read_tokens=fields.number(details, "cached_tokens", where, default=0),
         cache_write_tokens=fields.number(details, "cache_write_tokens", where, default=0),
+        cache_reported=any(details.get(key) is not None for key in ("cached_tokens", "cache_write_tokens")),
     )
 
 

@@ -41,8 +41,8 @@ def compact(
     ``system`` and ``tools``, which are sent in addition to the messages, count too. Everything except the budget and
     percentages follows ``config``; without one the strategy is ``gc_truncate``. No cache breakpoint is set: those of
     the list are its owner's. Call it once per turn with what it returned and the messages since: it recognises its own
-    notices, summaries and shortened messages, and nothing that fits is lost. At least nine tenths of the budget are
-    used if there is that much content.
+    notices, summaries and shortened messages, and nothing that fits is lost. If there is that much content, strategies
+    that drop and shorten use nine tenths of the budget or more; those that summarise may leave a quarter of it free.
 
     The final user message or tool results are what the model has to answer. They stay as they are while they fit,
     whatever else has to leave; otherwise they are shortened to their beginning and end. The original request, which

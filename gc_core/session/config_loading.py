@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
@@ -22,6 +23,7 @@ _TABLES = frozenset({"provider_edits", "tools", "strategies", "summarizers"})
 _KEYS = tuple(field.name for field in attrs.fields(GCConfig))
 _VARIABLES = {PREFIX + key.upper(): key for key in _KEYS if key not in _TABLES}
 _KINDS = {key: kind.__name__ if isinstance(kind, type) else str(kind) for key, kind in get_type_hints(GCConfig).items()}
+_ABOUT = re.compile(r"unknown key '([^']+)' =|(\w+)(?:\.[\w.]+)? =")
 _SIMILAR_VARIABLE = 0.85
 _SIMILAR_TABLE = 0.9
 """The least similarity of a name that is ours and misspelt: less of it, and another program may own it (``[tool]``)."""
@@ -60,22 +62,36 @@ def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | 
     Raises ConfigError naming key, value and what is allowed, for an unknown key or a bad value, for a table of this
     configuration that is not in ``[gc]``, and when the file cannot be read.
     """
-    merged: dict[str, Any] = {}
-    if path is not None:
-        merged.update(_from_file(path))
+    table = {} if path is None else _from_file(path)
     check_kind("environ", environ, (Mapping, NoneType), "the variables of the environment", error=ConfigError)
-    merged.update(_from_environment(os.environ if environ is None else environ))
-    merged.update(values)
-    for unknown in sorted(set(merged) - set(_KEYS)):
-        meant = did_you_mean(unknown, _KEYS) or f"; known: {sorted(_KEYS)}"
-        raise ConfigError(f"unknown key {unknown!r} = {merged[unknown]!r}{meant}")
-    return GCConfig(**merged)
+    later = {**_from_environment(os.environ if environ is None else environ), **values}
+    merged = {**table, **later}
+    try:
+        _check_known(merged)
+        return GCConfig(**merged)
+    except ConfigError as error:
+        key = _key_of(error)
+        if key not in table or key in later:
+            raise
+        raise ConfigError(f"configuration {path}: {error}") from error
 
 
 def check_tables(document: Mapping[str, Any], path: object, table: OwnTable = _GC) -> None:
     """Raise ConfigError for a key or part of our table in a file that stands elsewhere: nobody reads it."""
     for name, place in _misplaced(document, table):
         raise ConfigError(f"configuration {path}: {name} is not read: {place}")
+
+
+def _check_known(values: Mapping[str, Any]) -> None:
+    for unknown in sorted(set(values) - set(_KEYS)):
+        meant = did_you_mean(unknown, _KEYS) or f"; known: {sorted(_KEYS)}"
+        raise ConfigError(f"unknown key {unknown!r} = {values[unknown]!r}{meant}")
+
+
+def _key_of(error: ConfigError) -> str:
+    """Return the key of the configuration that an error is about; "" if it begins with none."""
+    about = _ABOUT.match(str(error))
+    return "" if about is None else about[1] or about[2]
 
 
 def _from_file(path: object) -> dict[str, Any]:
@@ -86,7 +102,8 @@ def _from_file(path: object) -> dict[str, Any]:
     try:
         document = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"configuration {path!s:.200} cannot be read: {error}") from error
+        why = (isinstance(error, OSError) and error.strerror) or error  # a system's error repeats the path
+        raise ConfigError(f"configuration {path!s:.200} cannot be read: {why}") from error
     check_tables(document, path)
     if _GC.name not in document and document:
         near = nearest(_GC.name, document)

@@ -15,6 +15,7 @@ from gc_core.events import Listener
 from gc_core.plugins.manager import Plugins
 from gc_core.providers import provider_named
 from gc_core.providers.contract import TokenCounter
+from gc_core.providers.fields import in_list
 from gc_core.providers.model_families import check_model
 from gc_core.relevance.profiles import CompressionProfile
 from gc_core.session.core import Asks, SessionCore
@@ -199,11 +200,18 @@ class SessionFacade:
 
     @synchronized
     def extend(self, messages: Iterable[object], *, policy: GCPolicy | None = None) -> None:
-        """Add several messages in order. Raises MessageError as ``append`` does, and for what is not a list."""
+        """
+        Add several messages in order. Raises MessageError as ``append`` does, with the message's place in the list, and
+        for what is not a list.
+        """
         if policy is not None:
             check_policy(policy, MessageError)
-        for message in listed("messages", messages, "messages; append() takes one", error=MessageError):
-            self.append(message, policy=policy)
+        given = listed("messages", messages, "messages; append() takes one", error=MessageError)
+        for place, message in enumerate(given):
+            try:
+                self.append(message, policy=policy)
+            except MessageError as error:
+                raise in_list(error, place) from error
 
     @synchronized
     def on_stream(self, *, text: str = "", usage: object | None = None) -> bool:

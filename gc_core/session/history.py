@@ -138,6 +138,8 @@ class History:
         found: list[tuple[str, ByteRange, LogRecord]] = []
         if named is not None:
             for first, last in _ID.findall(named.group()):
+                if last and int(last) < int(first):
+                    raise SourceError(f"{item!r:.200}: a range goes upwards: i{last}-i{first}")
                 found += self._of_items(int(first), int(last or first))
         elif place is not None:
             found = self._of_bytes(int(place.group(1)), int(place.group(2)))

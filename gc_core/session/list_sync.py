@@ -14,6 +14,7 @@ import attrs
 
 from gc_core.cache.moved_marks import mark_moved
 from gc_core.errors import MessageError
+from gc_core.providers.fields import in_list
 from gc_core.providers.token_counting import message_tokens
 from gc_core.relevance.compactions import is_compaction
 from gc_core.session.inbox import Inbox
@@ -121,7 +122,7 @@ class ListSync:
         given = listed("messages", messages, "messages", error=MessageError)
         check_flag("marks", marks, error=MessageError)
         pairs = itertools.zip_longest(given, self._last[: len(given)])
-        copies = tuple([self._known_or_digested(message, last) for message, last in pairs])
+        copies = tuple([self._known_or_digested(place, *each) for place, each in enumerate(pairs)])
         return CallersList(
             messages=given,
             copies=copies,
@@ -153,11 +154,15 @@ class ListSync:
         digests = self._spelled_out(given.digests)
         self._is_fed_back = digests is not given.digests
         kept = known_prefix(state.given, digests)
-        new = given.copies[len(given.copies) - (len(digests) - kept) :]
+        first = len(given.copies) - (len(digests) - kept)
+        new = given.copies[first:]
         if kept < len(state.given):
             self._timeline.branch_off(kept, is_summed_up=self._is_summed_up(new, state.given[kept:]))
-        for copy, digest in new:
-            self._inbox.take(without_marks(self._masking.copied(copy)), None, digest)
+        for place, (copy, digest) in enumerate(new, first):
+            try:
+                self._inbox.take(without_marks(self._masking.copied(copy)), None, digest)
+            except MessageError as error:
+                raise in_list(error, place) from error
 
     def beside(self, given: CallersList) -> Request | None:
         """
@@ -281,11 +286,14 @@ class ListSync:
         payload = runtime.format.normalise(self._masking.unmasked(message))
         return message_tokens(payload, runtime.format, runtime.counter)
 
-    def _known_or_digested(self, message: object, last: tuple[Payload, str] | None) -> tuple[Payload, str]:
+    def _known_or_digested(self, place: int, message: object, last: tuple[Payload, str] | None) -> tuple[Payload, str]:
         """Return a copy of the message and its digest; those of the last list if it has not changed since."""
         if last is not None and message == last[0]:
             return last
-        plain = self._masking.unmasked(message)
+        try:
+            plain = self._masking.unmasked(message)
+        except MessageError as error:
+            raise in_list(error, place) from error
         return plain, digest_of_given(plain)
 
     def _own_objects(self, rendered: Sequence[Payload], given: CallersList) -> list[Payload]:

@@ -22,6 +22,7 @@ from gc_core.providers.replies import miss_reason
 from gc_core.storage.ledger import Booked, Collected, Configured, Entry, Ledger, Observed, Opened, Rewound, Undone
 from gc_core.values.messages import MOST_TOKENS, Request, Usage
 from gc_core.values.results import GCResult
+from gc_core.values.validators import check_flag
 
 SUMMARIES = "summaries"
 """The kind under which a summarizer's calls are recorded."""
@@ -40,6 +41,8 @@ def checked(usage: Usage) -> Usage:
         if field.name == "iterations":
             for each in value:
                 checked(each)
+        elif field.name == "cache_reported":
+            check_flag("usage.cache_reported", value, error=MessageError)
         elif type(value) is not int or not 0 <= value < MOST_TOKENS:
             raise MessageError(f"usage.{field.name} = {value!r:.100}: expected a number of tokens")
     return usage

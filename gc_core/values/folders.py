@@ -46,8 +46,10 @@ def private(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         mode = stat.S_IMODE(folder.stat().st_mode)
+    except FileExistsError as error:
+        raise LogError(f"{folder} is a file; expected a directory") from error
     except OSError as error:
-        raise LogError(f"{folder} cannot be created: {error}") from error
+        raise LogError(f"{folder} cannot be created: {error.strerror or error}") from error
     if mode & OTHERS:
         with contextlib.suppress(OSError):
             folder.chmod(mode & ~OTHERS)

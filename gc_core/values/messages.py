@@ -180,6 +180,7 @@ class Usage:
         cache_read_tokens: Of the input, read from the cache.
         cache_write_tokens: Of the input, written to the cache.
         cache_write_1h_tokens: Of those written, for an hour.
+        cache_reported: False where the report has no field for the cache at all, which says nothing about it.
         iterations: Passes that the provider billed separately, not counted above: its own compaction.
 
     """
@@ -189,6 +190,7 @@ class Usage:
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cache_write_1h_tokens: int = 0
+    cache_reported: bool = True
     iterations: tuple[Usage, ...] = ()
 
     @property

@@ -12,9 +12,18 @@ def nearest(name: str, known: Iterable[str], *, similar: float = _SIMILAR) -> st
     """Return the known name that is most like this one, whatever their case; "" if none is like it."""
     import difflib
 
-    folded = {each.casefold(): each for each in known}
-    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=similar)
-    return folded[found[0]] if found else ""
+    folded, name = {each.casefold(): each for each in known}, name.casefold()
+    found = difflib.get_close_matches(name, folded, cutoff=similar)
+    # One wrong letter is likelier than a longer name, which may be more alike: strategi is strategy, not strategies.
+    return folded[min(found, key=lambda each: _edits(name, each) > 1)] if found else ""
+
+
+def _edits(name: str, other: str) -> int:
+    """Return how many letters differ."""
+    import difflib
+
+    parts = difflib.SequenceMatcher(None, name, other).get_opcodes()
+    return sum(max(end - start, to - begin) for tag, start, end, begin, to in parts if tag != "equal")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -67,6 +67,8 @@ def adopt_transcript(
 
 
 def _check_unused(directory: Path) -> None:
+    if directory.is_file():
+        raise LogError(f"{directory} is a file; expected a directory")
     try:
         used = directory.exists() and any(directory.iterdir())
     except OSError as error:

@@ -93,7 +93,8 @@ def _document(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"configuration {path} cannot be read: {error}") from error
+        why = (isinstance(error, OSError) and error.strerror) or error  # a system's error repeats the path
+        raise ConfigError(f"configuration {path} cannot be read: {why}") from error
 
 
 def _own_table(path: str | Path | None, document: Mapping[str, Any]) -> dict[str, Any]:

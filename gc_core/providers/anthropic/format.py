@@ -225,7 +225,8 @@ class AnthropicFormat(MessageFormat):
             for at, each in enumerate(report.get("iterations") or ())
             if isinstance(each, Mapping) and each.get("type") == "compaction"
         )
-        return attrs.evolve(whole, iterations=tuple(passes))
+        told = any(report.get(key) is not None for key in _CACHE_COUNTS)
+        return attrs.evolve(whole, iterations=tuple(passes), cache_reported=told)
 
     def server_edits(self, reply: object) -> ServerEdits | None:
         """
@@ -275,6 +276,9 @@ class AnthropicFormat(MessageFormat):
 
 def _client_arguments(request: Request, own: Mapping[str, Any]) -> dict[str, Any]:
     return payloads_by_name(request) | merged(request.options, own)
+
+
+_CACHE_COUNTS = ("cache_read_input_tokens", "cache_creation_input_tokens")
 
 
 def _usage(report: Mapping[str, Any], field: str, *, least: int | None) -> Usage:

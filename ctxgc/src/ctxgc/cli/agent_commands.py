@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ctxgc.cli.session_output import errors_on_stderr, write
+from ctxgc.cli.session_output import check_directory, errors_on_stderr, write
 from gc_core.errors import ConfigError
 
 
@@ -26,10 +26,11 @@ def mcp(
         int | None, typer.Option(metavar="PORT", help="Serve at this port of 127.0.0.1 instead of stdio.", min=1)
     ] = None,
 ) -> None:
-    """Serve MCP: an agent recalls what left its window, searches, pins and undoes, with its own tools."""
+    """Serve a session's tools to an agent over MCP. It recalls what left its window, searches, pins and undoes."""
     with errors_on_stderr():
         if importlib.util.find_spec("gc_agents") is None or importlib.util.find_spec("mcp") is None:
             raise ConfigError('the MCP server is a distribution of its own: pip install "gc-agents[mcp]"')
+        _check_places(session, lanes)
         from gc_agents.agent_sessions import AgentSessions, Places
         from gc_agents.desk import Desk
         from gc_agents.places import codex_of, followed_of, lanes_of
@@ -48,6 +49,16 @@ def mcp(
                 server.run("streamable-http", port=http)
 
 
+def _check_places(session: Path | None, lanes: Path | None) -> None:
+    """Raise for directories that cannot be meant: an agent's client would not show why its tools find nothing."""
+    if session is not None and lanes is not None:
+        raise ConfigError("--session and --lanes: expected one of them; a session is shown alone, or found by its lane")
+    if session is not None:
+        check_directory(session)
+    if lanes is not None and not lanes.is_dir():
+        raise ConfigError(f"--lanes {lanes}: expected the directory of a gateway")
+
+
 def setup(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="claude-code, codex or opencode.")],
     *,
@@ -57,7 +68,7 @@ def setup(
     show: Annotated[bool, typer.Option("--show", help="Print what would be changed, and write nothing.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take out what was written.")] = False,
 ) -> None:
-    """Write gc-core's hooks and MCP server into an agent's configuration, with a backup and a diff."""
+    """Write gc-core into an agent's configuration. Its hooks and the MCP server, with a backup and a diff."""
     with errors_on_stderr():
         if importlib.util.find_spec("gc_agents") is None:
             raise ConfigError('setting up agents is a distribution of its own: pip install "gc-agents[mcp]"')

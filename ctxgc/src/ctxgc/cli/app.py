@@ -50,17 +50,17 @@ COMMANDS: Final = {
     "strategies": _Command(
         "strategy_commands",
         "list_strategies",
-        "List the installed strategies with their options, and the plugins that failed to load.",
+        "List the installed strategies with their options.",
     ),
     "new-strategy": _Command(
         "strategy_commands",
         "new_strategy",
-        "Write a package with a strategy to start from: installable, with tests that pass as they are.",
+        "Write a package with a strategy to start from.",
     ),
     "replay": _Command(
         "replay_commands",
         "replay_sessions",
-        "Replay recorded sessions, every assistant message a model call, and measure what a strategy does to them.",
+        "Replay recorded sessions and measure a strategy.",
     ),
     "recall": _Command(
         "session_commands",
@@ -97,9 +97,7 @@ COMMANDS: Final = {
         "undo",
         "Undo the last collections.",
     ),
-    "release": _Command(
-        "session_commands", "release", "Let what undo brought back be collected again: it stays pinned until then."
-    ),
+    "release": _Command("session_commands", "release", "Unpin what undo brought back."),
     "verify": _Command(
         "session_commands",
         "verify",
@@ -114,48 +112,48 @@ COMMANDS: Final = {
     "cache": _Command(
         "cache_commands",
         "cache",
-        "List a session's model calls with their cache reads, and each break with its cause.",
+        "List a session's model calls with their cache reads.",
     ),
     "compare": _Command(
         "compare_commands",
         "compare",
-        "Replay sessions with several strategies and the baselines: one table for each window.",
+        "Compare strategies and baselines on recorded sessions.",
     ),
     "inspect": _Command(
         "inspect_commands",
         "inspect",
-        "Show a session's budget panel, live while it is written: what occupies the window, and what was collected.",
+        "Show a session's budget panel, live.",
     ),
     "doctor": _Command(
         "inspect_commands",
         "doctor",
-        "Check installation, configuration and, with DIR, a session; say what to do.",
+        "Check the installation, configuration and a session.",
     ),
     "report": _Command(
         "report_commands",
         "report",
-        "Write a session as one HTML page: its window over time, what was collected and why, what it cost.",
+        "Write a session as one HTML page.",
     ),
     "run": _Command(
         "gateway_commands",
         "run",
-        "Run an agent behind its own gateway, and print at the end what was saved.",
+        "Run an agent behind its own gateway.",
         is_wrapper=True,
     ),
     "gateway": _Command(
         "gateway_commands",
         "gateway",
-        "Keep the windows of the agents that use this base URL within limits, until SIGTERM or SIGINT.",
+        "Serve a base URL that keeps requests within windows.",
     ),
     "mcp": _Command(
         "agent_commands",
         "mcp",
-        "Serve MCP: an agent recalls what left its window, searches, pins and undoes, with its own tools.",
+        "Serve a session's tools to an agent over MCP.",
     ),
     "setup": _Command(
         "agent_commands",
         "setup",
-        "Write gc-core's hooks and MCP server into an agent's configuration, with a backup and a diff.",
+        "Write gc-core into an agent's configuration.",
     ),
 }
 """The commands by name, in the order of ``ctxgc --help``."""

@@ -16,6 +16,7 @@ from ctxgc.evaluation.priced_replay import PricedReplay, PricedRun, priced_lines
 from gc_core.cache.account import CacheReport, CallAccount
 from gc_core.errors import GCError
 from gc_core.session.reader import SessionReader
+from gc_core.values.messages import Usage
 
 
 @attrs.frozen(kw_only=True)
@@ -44,7 +45,7 @@ def cache(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """List a session's model calls with their cache reads, and each break with its cause."""
+    """List a session's model calls with their cache reads. Each break is shown with its cause."""
     try:
         with SessionReader(session) as reader:
             account = reader.account()
@@ -66,11 +67,17 @@ def cache(
 def _call_line(call: CallAccount) -> str:
     usage = call.usage
     when = dt.datetime.fromtimestamp(call.time, dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
-    share = 100.0 * usage.cache_read_tokens / usage.input_tokens if usage.input_tokens else 0.0
-    split = f"{usage.cache_read_tokens:,} read, {usage.cache_write_tokens:,} written, {usage.fresh_tokens:,} fresh"
     cost = "" if call.cost is None else f", ${call.cost:.4f}"
     miss = "" if call.miss is None else f"\n    {call.miss.text}"
-    return f"{call.number:>5}  {when}  {usage.input_tokens:>9,} input tokens, {share:5.1f} % ({split}){cost}{miss}"
+    return f"{call.number:>5}  {when}  {usage.input_tokens:>9,} input tokens, {_cache_words(usage)}{cost}{miss}"
+
+
+def _cache_words(usage: Usage) -> str:
+    if not usage.cache_reported:
+        return "cache reads not reported"
+    share = 100.0 * usage.cache_read_tokens / usage.input_tokens if usage.input_tokens else 0.0
+    split = f"{usage.cache_read_tokens:,} read, {usage.cache_write_tokens:,} written, {usage.fresh_tokens:,} fresh"
+    return f"{share:5.1f} % ({split})"
 
 
 def _report_lines(report: CacheReport) -> Iterator[str]:

@@ -58,7 +58,7 @@ def compare(
     by_length: Annotated[
         bool, typer.Option("--by-length", help="Also by the length of the sessions: 10-50, 50-500, 500+ calls.")
     ] = False,
-    workers: Annotated[int, typer.Option(help="Local processes.", min=1)] = 2,
+    workers: Annotated[int, typer.Option(help="Number of local processes.", min=1)] = 2,
     executor: Annotated[
         str, typer.Option(help="Who does the work: processes, or dask://HOST:PORT of a Dask cluster's scheduler.")
     ] = PROCESSES,
@@ -66,7 +66,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print tables in Markdown.")] = False,
 ) -> None:
-    """Replay sessions with several strategies and the baselines: one table for each window."""
+    """Compare strategies and baselines on recorded sessions. One table for each window."""
     try:
         names = tuple(dict.fromkeys(strategy_names([strategy]) or ()))
         settings = load_config(config, output_reservation=0, strategy=names)
@@ -86,12 +86,12 @@ def compare(
     except (ConfigError, ExecutorError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(code=2 if isinstance(error, ConfigError) else 1) from error
-    if as_json or as_markdown:
+    nothing = not any(window.sessions for window in comparison.tables)
+    if as_json or (as_markdown and not nothing):
         typer.echo(_document(comparison, as_json=as_json, by_length=by_length))
-    else:
+    elif not nothing:
         _show(comparison, by_length=by_length, wide=wide)
     _print_troubles(comparison, sized=sized)
-    nothing = not any(window.sessions for window in comparison.tables)
     raise typer.Exit(code=1 if nothing or comparison.failures or files.failures else 0)
 
 

@@ -9,7 +9,10 @@ import attrs
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from gc_core.values.config import GCConfig
 from gc_core.values.references import LOG_NAME
+
+_DEFAULTS = GCConfig()
 
 WIDTH = 200
 """Columns of a table if stdout is not a terminal, so that no figure is cut off."""
@@ -57,6 +60,12 @@ def _recorded(directory: Path) -> list[Path]:
 def strategy_names(options: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the strategies that ``--strategy`` names, separated by commas or given several times; None without any."""
     return tuple(name for option in options for name in option.split(",")) if options else None
+
+
+def by_default(key: str) -> str:
+    """Return the end of an option's help: the value of the configuration that holds without it."""
+    value = getattr(_DEFAULTS, key)
+    return f"Default: {', '.join(value) if isinstance(value, tuple) else format(value, ',g')}."
 
 
 def stdout() -> Console:

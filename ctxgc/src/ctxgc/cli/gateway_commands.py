@@ -56,7 +56,10 @@ def gateway(
     window: _Window = None,
     config: _Config = None,
 ) -> None:
-    """Keep the windows of the agents that use this base URL within limits, until SIGTERM or SIGINT."""
+    """
+    Serve a base URL that keeps requests within windows. Agents that use it stay within the windows of their models,
+    until SIGTERM or SIGINT.
+    """
     with _reported():
         settings = _settings(
             config, host=host, port=port, token=token, directory=directory, upstream=upstream, window=window
@@ -75,7 +78,7 @@ def run(
     window: _Window = None,
     config: _Config = None,
 ) -> None:
-    """Run an agent behind its own gateway, and print at the end what was saved."""
+    """Run an agent behind its own gateway. Prints at the end what was saved."""
     with _reported():
         if shutil.which(command[0]) is None:
             raise _RefusedError(f"{command[0]}: command not found", status=127)

@@ -58,7 +58,7 @@ def inspect(
     *,
     once: Annotated[bool, typer.Option("--once", help="Print the panel once, as text, as into a pipe.")] = False,
 ) -> None:
-    """Show a session's budget panel, live while it is written: what occupies the window, and what was collected."""
+    """Show a session's budget panel, live. What occupies the window, and what was collected."""
     follower = Follower(session)
     try:
         panel = follower.poll()
@@ -86,7 +86,7 @@ def doctor(
     config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
 ) -> None:
-    """Check installation, configuration and, with DIR, a session; say what to do. Exits with 1 after an error."""
+    """Check the installation, configuration and a session. Says what to do. Exits with 1 after an error."""
     findings = diagnose(session, config=config)
     healthy = not any(each.level is Level.ERROR for each in findings)
     if as_json:

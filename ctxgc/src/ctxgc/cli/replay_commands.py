@@ -14,7 +14,7 @@ import typer
 from rich.progress import Progress
 
 from ctxgc.cli.cache_commands import show_prices
-from ctxgc.cli.console import given, progress_bar, say, stdout, strategy_names
+from ctxgc.cli.console import by_default, given, progress_bar, say, stdout, strategy_names
 from ctxgc.cli.tables import (
     FileFailure,
     chart,
@@ -31,6 +31,7 @@ from ctxgc.evaluation.transcripts import Transcript, read_transcript
 from gc_core.errors import ConfigError, GCError, TranscriptError
 from gc_core.plugins.manager import Plugins, named
 from gc_core.providers import PROVIDERS, format_named
+from gc_core.providers.model_families import family
 from gc_core.session.config_loading import load_config
 from gc_core.values.config import GCConfig
 from gc_core.values.json_values import read_json
@@ -43,14 +44,28 @@ def replay_sessions(
     session: Annotated[list[Path], typer.Argument(help="Recorded sessions: files, or directories of them.")],
     strategy: Annotated[
         list[str] | None,
-        typer.Option(help="How to collect, by name; several, with commas between them, are asked in this order."),
+        typer.Option(
+            help="How to collect, by name; several, with commas between them, are asked in this order. "
+            + by_default("strategy")
+        ),
     ] = None,
-    window: Annotated[int | None, typer.Option(help="Tokens that a request may have.", min=1)] = None,
-    threshold: Annotated[float | None, typer.Option(help="Usage in percent at which a collection begins.")] = None,
-    target: Annotated[float | None, typer.Option(help="Usage in percent that a collection goes down to.")] = None,
+    window: Annotated[
+        int | None, typer.Option(help=f"Tokens that a request may have. {by_default('context_limit')}", min=1)
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help=f"Usage in percent at which a collection begins. {by_default('threshold_percent')}"),
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(help=f"Usage in percent that a collection goes down to. {by_default('target_percent')}"),
+    ] = None,
     pressure: Annotated[
         float | None,
-        typer.Option(help="Usage in percent at which PRESERVABLE content may go; 0: collect at every call."),
+        typer.Option(
+            help="Usage in percent at which content that is kept as long as possible (PRESERVABLE) may go too; 0:"
+            f" collect at every call. {by_default('pressure_percent')}"
+        ),
     ] = None,
     option: Annotated[list[str] | None, typer.Option(help="An option of the strategy, as NAME=VALUE.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file with a [gc] table.")] = None,
@@ -69,7 +84,7 @@ def replay_sessions(
         bool | None, typer.Option("--chart/--no-chart", help="Draw the window's fill; by default of a single session.")
     ] = None,
 ) -> None:
-    """Replay recorded sessions, every assistant message a model call, and measure what a strategy does to them."""
+    """Replay recorded sessions and measure a strategy. Every assistant message is a model call."""
     values = {"context_limit": window, "threshold_percent": threshold, "target_percent": target,
               "pressure_percent": pressure, "strategy": strategy_names(strategy)}  # fmt: skip
     plugins = Plugins.discover()
@@ -110,6 +125,7 @@ class _Replayer:
     repeat: bool
     failures: list[FileFailure] = attrs.Factory(list)
     prices: list[PricedReplay] = attrs.Factory(list)
+    is_warned: bool = False
 
     def all(self, paths: Sequence[Path]) -> list[ReplayReport]:
         """Return the reports of the files that could be replayed, in order."""
@@ -127,6 +143,7 @@ class _Replayer:
 
     def _one(self, path: Path, progress: Progress) -> ReplayReport:
         transcript = self._read(path)
+        self._warn_of_model(transcript.format)
         bar = progress.add_task(path.name, total=None)
         try:
             with _logged(path.name):
@@ -150,6 +167,14 @@ class _Replayer:
         for warning in transcript.warnings:
             typer.echo(f"warning: {warning}", err=True)
         return transcript if self.format is None else attrs.evolve(transcript, format=self.format)
+
+    def _warn_of_model(self, format: str) -> None:  # noqa: A002 - the word users know it by
+        """Say once that the model's tokens are only estimated, because nothing is known of it."""
+        known = family(self.model, format)
+        if self.model is not None and known.name == "unknown" and not self.is_warned:
+            self.is_warned = True
+            estimate = f"its tokens are estimated at {known.factor:g} for one of {known.encoding}"
+            typer.echo(f"warning: model {self.model!r} is not listed: {estimate}", err=True)
 
     def _fail(self, path: Path, error: GCError) -> None:
         text = str(error) if str(path) in str(error) else f"{path}: {error}"

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import attrs
 import typer
 
-from ctxgc.cli.console import strategy_names
+from ctxgc.cli.console import by_default, strategy_names
 from ctxgc.cli.session_output import session_of
 from ctxgc.evaluation.transcripts import read_transcript
 from ctxgc.report.page import page
@@ -41,16 +41,22 @@ def report(
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     strategy: Annotated[
-        list[str] | None, typer.Option(help="Of a recorded session: how to collect; several are asked in this order.")
+        list[str] | None,
+        typer.Option(
+            help=f"Of a recorded session: how to collect; several are asked in this order. {by_default('strategy')}"
+        ),
     ] = None,
     window: Annotated[
-        int | None, typer.Option(help="Of a recorded session: tokens that a request may have.", min=1)
+        int | None,
+        typer.Option(
+            help=f"Of a recorded session: tokens that a request may have. {by_default('context_limit')}", min=1
+        ),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="For a recorded session: the model whose tokens and prices are used.")
     ] = None,
 ) -> None:
-    """Write a session as one HTML page: its window over time, what was collected and why, what it cost."""
+    """Write a session as one HTML page. Its window over time, what was collected and why, what it cost."""
     try:
         _check_output(output)
         found = _reported(session, _Given(strategy=strategy_names(strategy) or (), window=window, model=model))

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _SHOWN = 8
 """The most ids in a line."""
 
+_NONE = "none"
+"""The strategy of an adopted session: adopting and reading collect nothing, so no strategy has to be installed."""
+
 
 Session = Annotated[
     Path,
@@ -61,6 +64,12 @@ class FoundDocument:
 
     session: str
     hit: Hit
+
+
+def _not_blank(query: str) -> str:
+    if not query.strip():
+        raise typer.BadParameter("it is empty, expected words")
+    return query
 
 
 # -- looking back ----------------------------------------------------------------------------------------------------
@@ -90,7 +99,7 @@ def search(
             callback=session_of,
         ),
     ],
-    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.')],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help='Words; "quotes" make a phrase.', callback=_not_blank)],
     *,
     tool: Annotated[str | None, typer.Option(help="Only calls and results of this tool.")] = None,
     role: Annotated[str | None, typer.Option(help="Only what this role said.")] = None,
@@ -201,7 +210,7 @@ def undo(
     *,
     times: Annotated[int, typer.Option(help="Collections to undo, the last one first.", min=1)] = 1,
 ) -> None:
-    """Undo the last collections. What came back is listed, and stays until a session releases it."""
+    """Undo the last collections. What came back is listed, and stays until ctxgc release."""
     with errors_on_stderr():
         check_directory(session)
         with GCSession.open_idle(session) as opened:
@@ -213,7 +222,7 @@ def undo(
 
 
 def release(session: Session) -> None:
-    """Let what undo brought back be collected again: it stays pinned until then."""
+    """Unpin what undo brought back. It can be collected again then."""
     with errors_on_stderr():
         check_directory(session)
         with GCSession.open_idle(session) as opened:
@@ -249,13 +258,16 @@ def purge(
 ) -> None:
     """Overwrite a secret in a session's files. This cannot be undone."""
     from gc_core.storage.purge import purge as purged
+    from gc_core.storage.purge.secret import Secret
 
     with errors_on_stderr():
         check_directory(session)
+        who = by or _login()
+        Secret.of(match, who)  # what cannot be purged is refused before it is asked
     if not yes:
         typer.confirm(f"Overwrite this text for ever in every file of {session}?", abort=True, err=True)
     with errors_on_stderr():
-        record = purged(session, match, by=by or _login())
+        record = purged(session, match, by=who)
     times = "once" if record.occurrences == 1 else f"{record.occurrences:,} times"
     write(
         f"overwritten {times} in log and ledger of {session}, for {record.by}; checkpoints and index were removed\n"
@@ -282,7 +294,10 @@ def adopt(
         bool, typer.Option("--follow", help="Go on while the log is written, until SIGTERM or SIGINT.")
     ] = False,
 ) -> None:
-    """Make a session from another program's log. All messages in order; their times are lost."""
+    """
+    Make a session from another program's log. All messages in order; original timestamps are not kept. It has no
+    strategy: name one when you open it.
+    """
     from ctxgc.adoption import adopt_transcript
 
     if follow:
@@ -291,10 +306,10 @@ def adopt(
         return
     with errors_on_stderr():
         transcript = _transcript(file, of)
-        with adopt_transcript(transcript, session, model=model) as opened:
+        with adopt_transcript(transcript, session, model=model, strategy=_NONE) as opened:
             tokens = opened.budget.total
     adopted = f"{_many(len(transcript.messages), 'message')} ({transcript.format}, {tokens:,} tokens)"
-    write(f"adopted {adopted} into {session}; their times are lost\n")
+    write(f"adopted {adopted} into {session}; original timestamps are not kept\n")
 
 
 def _follow(file: Path, directory: Path, model: str | None, of: str) -> None:
@@ -331,7 +346,7 @@ def opened_reader(path: Path) -> Iterator[SessionReader]:
         return
     transcript = _transcript(path)
     with tempfile.TemporaryDirectory(prefix="gc-core-") as made:
-        adopt_transcript(transcript, made).close()
+        adopt_transcript(transcript, made, strategy=_NONE).close()
         with SessionReader(Path(made)) as reader:
             yield reader
 

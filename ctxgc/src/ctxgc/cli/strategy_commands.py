@@ -15,7 +15,7 @@ from gc_core.plugins.manager import Plugins
 
 
 def list_strategies() -> None:
-    """List the installed strategies with their options, and the plugins that failed to load."""
+    """List the installed strategies with their options. Then the plugins that failed to load."""
     plugins = Plugins.discover()
     stdout().print(strategies_table(plugins.strategies()))
     for line in failure_lines(plugins.failures):
@@ -27,7 +27,7 @@ def new_strategy(
     *,
     directory: Annotated[Path, typer.Option(help="Where the package's own directory gc_NAME is made.")] = Path(),
 ) -> None:
-    """Write a package with a strategy to start from: installable, with tests that pass as they are."""
+    """Write a package with a strategy to start from. It can be installed, and its tests pass as they are."""
     try:
         package = new_package(name, directory, Plugins.discover().strategies())
     except ConfigError as error:

@@ -105,7 +105,7 @@ def headline(summary: ReplaySummary, window: int) -> str:
         said += f"{many(summary.calls_over, 'request')} did not fit {window:,} tokens"
     else:
         said += f"every request {'that could be sent ' * bool(summary.calls_over_locked)}fitted {window:,} tokens"
-    said += f"; without collection {summary.calls_over_without:,} would not have."
+    said += f"; {summary.calls_over_without:,} would not have fitted without collection."
     if summary.calls_over_locked:
         said += f" {many(summary.calls_over_locked, 'call')} had more LOCKED content than the window holds."
     return said
@@ -241,7 +241,7 @@ def _figures(summary: ReplaySummary) -> list[tuple[str, str, str]]:
         (
             "tried again",
             f"{summary.repeats:,}",
-            f"times right after a collection; {summary.repeats_not_empty:,} would have removed more, and none should",
+            f"second collections tried, of which {summary.repeats_not_empty:,} removed anything (expected 0)",
         ),
         ("ms a call", _ms(summary.plain), "median / 99th percentile of pre_send and post_turn together"),
         (

@@ -156,7 +156,10 @@ def _opened(directory: Path) -> Opened | None:
 
 def _refused(file: Path | None, error: ConfigError) -> Diagnosis:
     """Return what is wrong, with the line of the file that contains it, and the key that was probably meant."""
-    text, remedy = str(error), "correct it; docs/reference/configuration.md has every key"
+    text, remedy = (
+        str(error).removeprefix(f"configuration {file}: "),
+        "correct it; docs/reference/configuration.md has every key",
+    )
     named = _KEY.match(text)
     key = "" if named is None else named.group(1) or named.group(2)
     near = nearest(key, _NAMES) if key and key not in _NAMES else ""

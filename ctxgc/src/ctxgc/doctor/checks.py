@@ -18,11 +18,11 @@ from typing import Any
 import attrs
 
 from gc_core.collector.summarizing import EXTRACTIVE, NONE
-from gc_core.errors import GCError
+from gc_core.errors import GCError, UnknownStrategyError
 from gc_core.plugins.entry_points import distribution_of
 from gc_core.plugins.hookspecs import PROJECT
 from gc_core.plugins.manager import LOADING, Plugins, named
-from gc_core.plugins.registry import options_of, short
+from gc_core.plugins.registry import install_command, options_of, short
 from gc_core.providers.model_families import ModelFamily, family
 from gc_core.providers.prices import prices_of, provider_offers
 from gc_core.providers.token_counting import TiktokenCounter
@@ -112,6 +112,9 @@ _KEYS = {
 _SECRET_LINE = re.compile(r"""(?i)(?:key|token|secret|password)[\w-]{0,60}["']?\s{0,9}=\s{0,9}["']([^"']+)["']""")
 """Also raised for a file that is not TOML."""
 
+_PLACES = frozenset({"PWD", "OLDPWD"})
+"""The shell's directories, which are named like passwords."""
+
 _SHORTEST_SECRET = 6
 _RELEASED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC).timestamp()
 """No correct clock shows less."""
@@ -121,7 +124,7 @@ def secrets_of(environ: Mapping[str, str], file: Path | None, config: GCConfig |
     """Return the values of keys, from every source, the longest first; very short ones would be found everywhere."""
     tables = () if config is None else (config.summarizers, config.strategies)
     found = [text for table in tables for text in option_secrets(table)]
-    found += [value for name, value in environ.items() if is_secret(name)]
+    found += [value for name, value in environ.items() if name not in _PLACES and is_secret(name)]
     with contextlib.suppress(OSError):  # an unreadable file cannot leak either
         if file is not None and file.is_file():
             found += _SECRET_LINE.findall(file.read_text(encoding="utf-8", errors="replace"))
@@ -252,7 +255,8 @@ def _asked(what: str, name: str, ask: Callable[[], object]) -> Diagnosis:
     try:
         ask()
     except GCError as error:
-        remedy = f"install what brings the {what} {name}, or correct its name or options"
+        command = install_command(name) if isinstance(error, UnknownStrategyError) else ""
+        remedy = command or f"install what brings the {what} {name}, or correct its name or options"
         return Diagnosis(level=Level.ERROR, subject=what, text=str(error), remedy=remedy)
     return Diagnosis(level=Level.OK, subject=what, text=f"{name} is installed")
 

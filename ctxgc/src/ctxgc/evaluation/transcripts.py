@@ -177,8 +177,9 @@ class _Reader:
     def failure(self) -> TranscriptError:
         """Return why there is no transcript: the first error."""
         expected = "messages one a line, or a JSON document with them"
-        first = f"; {self.warnings[0]}" if self.warnings else ""
-        return TranscriptError(f"{self.file}: no message that can be read, expected {expected}{first}")
+        if not self.warnings:
+            return TranscriptError(f"{self.file} contains no messages; expected {expected}")
+        return TranscriptError(f"{self.file}: no message that can be read, expected {expected}; {self.warnings[0]}")
 
     def text(self) -> str:
         """Return the text of the file; bytes that are not UTF-8 are replaced, with a warning."""

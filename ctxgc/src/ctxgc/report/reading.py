@@ -1,8 +1,8 @@
 """
 The report of a session's directory: one pass over its log and ledger, with the window recorded before every reply.
 
-The window just before a reply's line is what was sent. What was rewound later is left out, but was paid: a note says
-how much.
+The window just before a reply's line is what was sent; before the report of its usage, where the reply comes with the
+next list, as it does through the gateway. What was rewound later is left out, but was paid: a note says how much.
 """
 
 from __future__ import annotations
@@ -66,9 +66,23 @@ class _Seen:
     needs: NeedWatch = attrs.Factory(NeedWatch)
     sent: Window | None = None
     replying: bool = False
+    answered: bool = False
+    awaited: bool = False
 
     def __attrs_post_init__(self) -> None:
         self.presence = Presence(self.texts)
+
+    def hear(self, record: LogRecord) -> None:
+        """Note a line of the log: whether it is a reply, and the one that a reported call waits for has come."""
+        self.replying = _is_reply(record)
+        if record.source == CONVERSATION.name:
+            self.answered, self.awaited = self.replying, False
+
+    def is_of_last_call(self, observed: Observed) -> bool:
+        """Return whether a report is the last call's: it has none yet, and nothing was sent after its reply."""
+        if not self.calls or self.costings[-1].worth.recorded:
+            return False
+        return self.answered or 0 < observed.sent < self.calls[-1].time
 
 
 class _Walk(SessionReader):
@@ -83,8 +97,8 @@ class _Walk(SessionReader):
         for place, entry in self._steps(state, seen, standing_of(entries, ledger, Position())):
             self._enter(state, seen, place, entry)
             account = accounts.pop(place, None)
-            if account is not None and seen.calls:
-                seen.costings[-1] = reported(account, state.model, state.format.name)
+            if account is not None:
+                _report(state, seen, entry, account)
         seen.presence.see(state.context, len(seen.calls) + 1)
         seen.framing.append(state.context.budget.overhead)
         return self._made(state, seen, accounts, name)
@@ -110,12 +124,9 @@ class _Walk(SessionReader):
     def _take(self, state: SessionState, seen: _Seen, reached: Position, end: int) -> None:
         """Apply lines of the log, and record the window before each reply."""
         for place, record in self._runtime.store.log.records(reached.log, end):
-            if record.source == CONVERSATION.name and record.role == Role.ASSISTANT.value:
-                if not _goes_on(state, seen):
-                    _see(state, seen, record)
-                seen.replying = True
-            else:
-                seen.replying = False
+            if _is_reply(record) and not seen.awaited and not _goes_on(state, seen):
+                _see(state, seen, record.time)
+            seen.hear(record)
             apply_log_records(state, self._runtime.store.log, Position(place.start, reached.ledger), place.end)
             for key, part in parts_of(record, state.format):
                 item = state.context.find(key)
@@ -185,8 +196,20 @@ def _goes_on(state: SessionState, seen: _Seen) -> bool:
     return seen.replying and results is not None and results.role is Role.ASSISTANT
 
 
-def _see(state: SessionState, seen: _Seen, record: LogRecord) -> None:
-    """Record the window as it is sent for the reply of this record."""
+def _is_reply(record: LogRecord) -> bool:
+    return record.source == CONVERSATION.name and record.role == Role.ASSISTANT.value
+
+
+def _report(state: SessionState, seen: _Seen, entry: Entry, account: CallAccount) -> None:
+    """Record the usage of a call: the last one's, or that of a call whose reply is still to come."""
+    if isinstance(entry.record, Observed) and not seen.is_of_last_call(entry.record):
+        _see(state, seen, entry.time)
+        seen.awaited = True
+    seen.costings[-1] = reported(account, state.model, state.format.name)
+
+
+def _see(state: SessionState, seen: _Seen, moment: float) -> None:
+    """Record the window as it is sent for the reply that came at this time."""
     number, window, budget = len(seen.calls) + 1, Window.of(state.context), state.context.budget
     cached = window.cached(seen.sent)
     seen.presence.see(state.context, number)
@@ -194,12 +217,12 @@ def _see(state: SessionState, seen: _Seen, record: LogRecord) -> None:
     entries = [budget.entry(source.name) for source in budget.sources]
     policies = [sum(entry.sums[place] for entry in entries) for place in range(len(GCPolicy))]
     prompt = Prompt(tokens=window.tokens, cached=cached)
-    seen.costings.append(simulated(prompt, state.model, state.format.name, record.time))
+    seen.costings.append(simulated(prompt, state.model, state.format.name, moment))
     seen.framing.append(budget.overhead)
     seen.calls.append(
         Call(
             number=number,
-            time=record.time,
+            time=moment,
             turn=state.context.cursor.turn,
             tokens=window.tokens,
             limit=budget.usable,

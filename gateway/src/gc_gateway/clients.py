@@ -285,8 +285,8 @@ UNKNOWN: Final = Client(
         "GOOGLE_GEMINI_BASE_URL": "gemini",
     },
     manual=(
-        "no agent of this name is known; the variables of the vendors' clients are set. If it does not read them, set "
-        "its base URL to {openai} (OpenAI) or {anthropic} (Anthropic)"
+        "unknown agent: the variables that the vendors' clients read are set. If it ignores them, set its base URL "
+        "to {openai} (OpenAI) or {anthropic} (Anthropic)"
     ),
 )
 """A program that is not in the table: most read the variables of the vendors' clients."""

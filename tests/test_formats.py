@@ -773,8 +773,9 @@ def test_anthropic_usage_is_made_to_include_the_cache(usage):
 
 
 def test_an_anthropic_delta_may_name_output_tokens_alone():
-    assert ANTHROPIC.usage({"output_tokens": 15}) == Usage(input_tokens=0, output_tokens=15)
-    assert ANTHROPIC.usage({"input_tokens": None, "output_tokens": 15}) == Usage(input_tokens=0, output_tokens=15)
+    expected = Usage(input_tokens=0, output_tokens=15, cache_reported=False)
+    assert ANTHROPIC.usage({"output_tokens": 15}) == expected
+    assert ANTHROPIC.usage({"input_tokens": None, "output_tokens": 15}) == expected
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": "5"}, {"input_tokens": -1}, {"input_tokens": True}])

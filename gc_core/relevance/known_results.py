@@ -84,6 +84,7 @@ class KnownResults:
             return False
         ticked = [self.is_new(entry, item) for entry in made.ticked()]
         says_more = self.is_new(made.remainder(item), item)
-        if not failed and self.is_new(digest(made.name, b"tells"), item):
-            says_more = False  # how a tool confirms a plan or a message is no news
-        return not says_more and not any(ticked)
+        confirms = not failed and self.is_new(
+            digest(made.name, b"tells"), item
+        )  # its first answer to a plan or message
+        return not any(ticked) and (confirms or not says_more)

@@ -16,14 +16,11 @@ _ASIDE: Final = "agent|assistant|system|you|next|remaining|open|further|left|pen
 
 _WISH = regex(
     rf"((?:^|[.!?;])(?![^.!?;:\n]{{0,80}}\b(?:{_ASIDE})\b)[^.!?;:\n]{{0,80}}"
-    r"\b(?:(?:tasks?|requests?|quer(?:y|ies)|search(?:es)?|wish(?:es)?)(?: (?:\d|[A-Z]\b))?|prompts were allowed"
-    r"|allowed [^.!?;:\n]{0,20}prompts)"
-    r"|(?:^|[.!?;])[^.!?;:\n]{0,120}\b(?:asked|wanted|wished|requested|said|told|came with an? \w+)\b[^.!?;:\n]{0,80}"
-    r"|^[^\n:]{0,80}\btasks\b[^\n:]{0,80}[.] First|(?<=[.] )(?:Second|Third)"
-    r"|^[ \t\-*•]{0,8}(?-i:[A-Z][\w-]+ [A-Z])[\w-]+ \( ¤ \)):(?= )",
+    r"\b(?:tasks?|requests?|quer(?:y|ies)|search(?:es)?|wish(?:es)?)(?: (?:\d|[A-Z]\b))?"
+    r"|(?:^|[.!?;])[^.!?;:\n]{0,120}\b(?:asked|wanted|wished|requested|said|told)\b[^.!?;:\n]{0,80}):(?= )",
     re.MULTILINE | re.IGNORECASE,
 )
-"""A label that tells whose wish follows: of a task, a person with an identifier, or somebody who asked."""
+"""A label that tells whose wish follows: of a task, or of somebody who asked."""
 
 _OPEN = regex(r"#{1,6} ?Open\b")
 _SECTION = regex(r"^(?=#{1,6} )", re.MULTILINE)

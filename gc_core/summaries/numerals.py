@@ -34,8 +34,6 @@ _SCALED = regex(
 
 _PART = regex(r"(?<=\d[-/:])\d+")  # of a date or an hour
 _GLUED = regex(r"(?<![A-Za-z\d_])[A-Za-z](\d{2,3})(?!\w)")  # "p95"
-
-
 _SCALES: Final = {"k": 1e3, "t": 1e3, "m": 1e6, "b": 1e9}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from gc_core.summaries.inventions import invented, invented_and_repeated
 from gc_core.summaries.validation import SummaryValidator
 from tests.support.corpus import corpus_dir, require_corpus
 from tests.test_summary_validation import plain_request
@@ -43,6 +44,16 @@ def refused(verdict, words, rows=ROWS[1::2]):
 def test_inventions_are_refused_and_honest_summaries_are_not():
     assert refused("invention", "none of the originals") >= 92
     assert refused("good", "none of the originals") <= 1
+
+
+def test_what_a_reply_repeats_of_a_summary_is_judged_as_in_the_whole_summary():
+    judged = 0
+    for row in THIRD[::3]:
+        summary, reply = row["summary"], row["summary"][: len(row["summary"]) // 2]
+        found = [each for each in invented(summary, row["originals"]) if each in reply]
+        assert list(invented_and_repeated(summary, row["originals"], reply)) == found
+        judged += bool(found)
+    assert judged > 9
 
 
 def test_what_is_left_to_do_is_refused():

@@ -456,6 +456,12 @@ def test_every_extract_of_made_items_passes(made, tokens, focus):
     passes(session.request(tokens, focus=focus))
 
 
+def test_a_quotation_mark_within_control_tokens_hides_no_demand():
+    made = padded()
+    made.user("must <| “ |>")
+    passes(made.request(500))
+
+
 def test_a_tool_whose_name_is_blank_opens_no_quotation():
     made = padded()
     for _ in range(9):

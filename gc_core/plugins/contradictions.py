@@ -22,7 +22,7 @@ import attrs
 from gc_core.errors import SourceError
 from gc_core.plugins.hookspecs import hookimpl
 from gc_core.plugins.reply_claims import Claims, values_in
-from gc_core.summaries.inventions import invented
+from gc_core.summaries.inventions import invented, invented_and_repeated
 from gc_core.summaries.quoted_numbers import is_written
 from gc_core.values.items import Item, ItemKind, number_of
 from gc_core.values.patterns import regex
@@ -148,7 +148,7 @@ def _is_logged(item: str, recall: Callable[[str], str]) -> bool:
 def _believed(summary: Item, said: str, shown: list[Item], recall: Callable[[str], str]) -> Iterator[str]:
     """Yield what the reply can only have from the summary."""
     elsewhere = "\n".join(item.text for item in shown if item is not summary)
-    new = [name for name in invented(summary.text, [elsewhere]) if name in said]
+    new = list(invented_and_repeated(summary.text, [elsewhere], said))
     if new and summary.reference is not None:
         span = f"{summary.reference.first}-{summary.reference.last}"
         yield from (name for name in invented(" ".join(new), [recall(span)]) if name in new)

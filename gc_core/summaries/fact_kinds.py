@@ -90,7 +90,7 @@ def quoted(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return a text as it appears in a quotation: one line, escaped, its own curly quotation marks straight."""
-    return escaped(" ".join(text.split())).translate(_PLAIN_QUOTES)
+    return escaped(" ".join(text.split()).translate(_PLAIN_QUOTES))
 
 
 def coded(text: str) -> str:

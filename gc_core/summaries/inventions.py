@@ -53,9 +53,20 @@ def invented(text: str, originals: Iterable[str]) -> tuple[str, ...]:
     return (*invented_names(text, whole), *QuotedNumbers.of(text).unknown_to(DerivedNumbers(whole)))
 
 
+def invented_and_repeated(text: str, originals: Iterable[str], reply: str) -> Iterator[str]:
+    """Yield those of them that a reply repeats; nothing else is looked up or worked out."""
+    whole = "\n".join(originals)
+    yield from _not_in(whole, (name for name in _names(text) if name in reply))
+    yield from QuotedNumbers.of(text).repeated_in(reply).unknown_to(DerivedNumbers(whole))
+
+
 def invented_names(text: str, whole: str) -> Iterator[str]:
     """Yield names of a text that do not occur in another, in order."""
-    names = dict.fromkeys(_names(text))
+    yield from _not_in(whole, _names(text))
+
+
+def _not_in(whole: str, found: Iterable[str]) -> Iterator[str]:
+    names = dict.fromkeys(found)
     if not names:
         return
     squeezed, lower, fields = _SQUEEZED.sub("", whole).lower(), whole.lower(), _Fields(whole)

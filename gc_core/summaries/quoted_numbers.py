@@ -91,6 +91,11 @@ class QuotedNumbers:
         """Return whether there is any."""
         return bool(self.all or self.dates)
 
+    def repeated_in(self, text: str) -> Self:
+        """Return those that a text repeats as they are written."""
+        numbers = tuple(number for number in self.all if number in text)
+        return attrs.evolve(self, all=numbers, dates=tuple(each for each in self.dates if each.written in text))
+
     def unknown_to(self, numbers: DerivedNumbers) -> list[str]:
         """Return those that neither occur in a text, nor follow from what does."""
         if not self:

@@ -12,7 +12,6 @@ from gc_core.summaries.changed_calls import changed_calls
 from gc_core.summaries.left_undone import left_undone
 from gc_core.summaries.orders import orders_in
 from gc_core.summaries.proper_names import unknown_names
-from gc_core.summaries.quoted_titles import unknown_titles
 from gc_core.summaries.unexplained_numbers import unknown_numbers
 from gc_core.summaries.validation import prose_of
 from tests.test_checked_summaries import complaints
@@ -527,29 +526,3 @@ def test_the_name_of_a_tool_is_a_noun():
     text = "- Finish with seven agencies, five of them in the capital."
     assert orders_in(text)
     assert not orders_in(text, ["Finish"])
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ('A film moved her, "Good Will Hunting" by name.', ["Good Will Hunting"]),
-        ('A film moved her, "The Pursuit of Happyness" by name, on the "Data Saver" page.', []),
-        ('She said that "the Hunting was good". The button was "OK".', []),
-        ('Der Film war "Good Will Hunting", und er ist nicht für das Kind.', []),
-    ],
-)
-def test_a_title_in_quotation_marks_has_its_words_in_the_originals(text, found):
-    assert list(unknown_titles(text, "The Pursuit of Happyness is a film to watch, by data saver.")) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("The agent named Rowling's Harry Potter and the others of the list.", ()),
-        ('She asked for "Emma", Jane Austen\'s novel, and for Sid Meier\'s "Civilization" of the list.', ()),
-        ("The agent named Rowling's Visa and the others of the list.", ("Rowling",)),
-    ],
-)
-def test_who_made_a_work_that_is_named_is_known(text, names):
-    said = 'Take "Harry Potter", "Emma" or "Civilization", and pay by the Visa of the list.'
-    assert unknown_names(prose_of(text), [said]) == names

@@ -20,7 +20,6 @@ from gc_core.summaries.acting_names import acting_names, is_role, unknown_signs
 from gc_core.summaries.codes import Codes
 from gc_core.summaries.languages import MOST_READ, languages_of
 from gc_core.summaries.name_forms import CYRILLIC, NameForms
-from gc_core.summaries.quoted_titles import makers_in
 from gc_core.values.patterns import regex
 
 _NAMED = regex(r"(?<=[a-zà-ÿ,;] )([A-ZÀ-Þ][a-zà-ÿ]{3,40})(?![\w/-]|\.\w)")
@@ -121,8 +120,8 @@ def _unknown(prose: str, whole: str) -> Iterator[str]:
     if not names:
         return
     forms, codes, squeezed = NameForms(whole), Codes(whole), _SQUEEZED.sub("", whole.lower())
-    explained = {*codes.spelt_out(prose), *makers_in(prose, whole)}
-    unknown = [name for name in names if not (name in explained or forms.occur(name) or codes.stand_for(name))]
+    spelt = frozenset(codes.spelt_out(prose))
+    unknown = [name for name in names if not (name in spelt or forms.occur(name) or codes.stand_for(name))]
     unknown = [name for name in unknown if not is_called_otherwise(name, squeezed)]
     declines = not languages.isdisjoint(_DECLINE_NAMES)
     yield from (name for name in unknown if not (declines and forms.have_form(name.lower())))

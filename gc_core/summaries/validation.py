@@ -8,13 +8,11 @@ from typing import Final
 import attrs
 
 from gc_core.summaries.changed_calls import changed_calls
-from gc_core.summaries.counted_calls import too_many_calls
 from gc_core.summaries.fact_kinds import KeptFact, plain, words_of
 from gc_core.summaries.fact_selection import fact_tokens, is_contained, required_facts, room_of
 from gc_core.summaries.inventions import invented_names
 from gc_core.summaries.orders import QUOTATION, orders_in
 from gc_core.summaries.proper_names import unknown_names
-from gc_core.summaries.quoted_titles import unknown_titles
 from gc_core.summaries.unexplained_numbers import unknown_numbers
 from gc_core.values.escaping import escaped
 from gc_core.values.patterns import regex
@@ -138,10 +136,8 @@ def _invented(request: SummaryRequest, text: str) -> str:
     found = (
         *invented_names(text, "\n".join(originals)),
         *unknown_names(prose_of(text), originals),
-        *unknown_titles(text, "\n".join(originals)),
         *changed_calls(text, originals),
         *unknown_numbers(text, originals),
-        *too_many_calls(text, request.items),
     )
     if not found:
         return ""

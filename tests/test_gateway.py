@@ -58,68 +58,76 @@ def content_of(number):
 
 
 def messages_agent(url, *, stream=False, headers=None, task=TASK, steps=40, held=None):
-    client = anthropic.Anthropic(base_url=url, api_key="key-1", max_retries=0, default_headers=headers or {})
-    tools = [{"name": "bash", "description": "Runs.", "input_schema": SCHEMA}]
-    held = [] if held is None else held
-    held.append({"role": "user", "content": task})
-    for number in range(1, steps):
-        asked = {
-            "model": "stand-in",
-            "max_tokens": 1_000,
-            "messages": held,
-            "tools": tools,
-            "system": "You read files.",
-        }
-        if stream:
-            with client.messages.stream(**asked) as events:
-                reply = events.get_final_message()
-        else:
-            reply = client.messages.create(**asked)
-        held.append({"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in reply.content]})
-        if reply.stop_reason != "tool_use":
-            return reply.content[0].text
-        answer = {"type": "tool_result", "tool_use_id": reply.content[0].id, "content": content_of(number)}
-        held.append({"role": "user", "content": [answer]})
-    raise AssertionError("it does not end")
+    with anthropic.Anthropic(base_url=url, api_key="key-1", max_retries=0, default_headers=headers or {}) as client:
+        tools = [{"name": "bash", "description": "Runs.", "input_schema": SCHEMA}]
+        held = [] if held is None else held
+        held.append({"role": "user", "content": task})
+        for number in range(1, steps):
+            asked = {
+                "model": "stand-in",
+                "max_tokens": 1_000,
+                "messages": held,
+                "tools": tools,
+                "system": "You read files.",
+            }
+            if stream:
+                with client.messages.stream(**asked) as events:
+                    reply = events.get_final_message()
+            else:
+                reply = client.messages.create(**asked)
+            held.append(
+                {"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in reply.content]}
+            )
+            if reply.stop_reason != "tool_use":
+                return reply.content[0].text
+            answer = {"type": "tool_result", "tool_use_id": reply.content[0].id, "content": content_of(number)}
+            held.append({"role": "user", "content": [answer]})
+        raise AssertionError("it does not end")
 
 
 def chat_agent(url, *, stream=False, headers=None, task=TASK, steps=40):
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {})
-    tools = [{"type": "function", "function": {"name": "bash", "parameters": SCHEMA}}]
-    held = [{"role": "system", "content": "You read files."}, {"role": "user", "content": task}]
-    for number in range(1, steps):
-        asked = {"model": "stand-in", "messages": held, "tools": tools}
-        if stream:
-            with client.chat.completions.stream(**asked) as events:
-                message = events.get_final_completion().choices[0].message
-        else:
-            message = client.chat.completions.create(**asked).choices[0].message
-        held.append(message.model_dump(exclude_none=True, exclude={"parsed"}))
-        if not message.tool_calls:
-            return message.content
-        for call in held[-1]["tool_calls"]:
-            call["function"].pop("parsed_arguments", None)
-        held.append({"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": content_of(number)})
-    raise AssertionError("it does not end")
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {}) as client:
+        tools = [{"type": "function", "function": {"name": "bash", "parameters": SCHEMA}}]
+        held = [{"role": "system", "content": "You read files."}, {"role": "user", "content": task}]
+        for number in range(1, steps):
+            asked = {"model": "stand-in", "messages": held, "tools": tools}
+            if stream:
+                with client.chat.completions.stream(**asked) as events:
+                    message = events.get_final_completion().choices[0].message
+            else:
+                message = client.chat.completions.create(**asked).choices[0].message
+            held.append(message.model_dump(exclude_none=True, exclude={"parsed"}))
+            if not message.tool_calls:
+                return message.content
+            for call in held[-1]["tool_calls"]:
+                call["function"].pop("parsed_arguments", None)
+            held.append({"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": content_of(number)})
+        raise AssertionError("it does not end")
 
 
 def responses_agent(url, *, stream=False, headers=None, task=TASK, steps=40):
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {})
-    tools = [{"type": "function", "name": "bash", "parameters": SCHEMA, "strict": False}]
-    held = [{"role": "user", "content": task}]
-    for number in range(1, steps):
-        asked = {"model": "stand-in", "input": held, "tools": tools, "instructions": "You read files.", "store": False}
-        if stream:
-            with client.responses.stream(**asked) as events:
-                reply = events.get_final_response()
-        else:
-            reply = client.responses.create(**asked)
-        held += [item.model_dump(exclude_none=True, exclude={"parsed_arguments"}) for item in reply.output]
-        calls = [item for item in reply.output if item.type == "function_call"]
-        if not calls:
-            return reply.output_text
-        held.append({"type": "function_call_output", "call_id": calls[0].call_id, "output": content_of(number)})
-    raise AssertionError("it does not end")
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0, default_headers=headers or {}) as client:
+        tools = [{"type": "function", "name": "bash", "parameters": SCHEMA, "strict": False}]
+        held = [{"role": "user", "content": task}]
+        for number in range(1, steps):
+            asked = {
+                "model": "stand-in",
+                "input": held,
+                "tools": tools,
+                "instructions": "You read files.",
+                "store": False,
+            }
+            if stream:
+                with client.responses.stream(**asked) as events:
+                    reply = events.get_final_response()
+            else:
+                reply = client.responses.create(**asked)
+            held += [item.model_dump(exclude_none=True, exclude={"parsed_arguments"}) for item in reply.output]
+            calls = [item for item in reply.output if item.type == "function_call"]
+            if not calls:
+                return reply.output_text
+            held.append({"type": "function_call_output", "call_id": calls[0].call_id, "output": content_of(number)})
+        raise AssertionError("it does not end")
 
 
 def gemini_agent(url, *, stream=False, headers=None, task=TASK, steps=40):

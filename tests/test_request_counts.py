@@ -68,12 +68,30 @@ class Endpoint:
         return len(json.dumps(self.bodies[place])) // 2
 
 
+MADE = []
+
+
+@pytest.fixture(autouse=True)
+def _closed_clients():
+    """A client that only Python's garbage collector closes may leave a socket to some other test."""
+    yield
+    while MADE:
+        client = MADE.pop()
+        if not isinstance(client, anthropic.AsyncAnthropic):  # that one is closed in its loop
+            client.close()
+
+
+def kept(client):
+    MADE.append(client)
+    return client
+
+
 def claude(endpoint, make=anthropic.Anthropic):
-    return make(api_key="k", base_url=endpoint.url, max_retries=0)
+    return kept(make(api_key="k", base_url=endpoint.url, max_retries=0))
 
 
 def gemini(endpoint, **more):
-    return genai.Client(api_key="k", http_options=types.HttpOptions(base_url=endpoint.url), **more)
+    return kept(genai.Client(api_key="k", http_options=types.HttpOptions(base_url=endpoint.url), **more))
 
 
 def in_a_loop(test):
@@ -88,7 +106,7 @@ CLIENTS = {
     "anthropic": ("claude-next-9", claude, "/v1/messages/count_tokens"),
     "responses": (
         HOUSE,
-        lambda endpoint: openai.OpenAI(api_key="k", base_url=endpoint.url + "/v1", max_retries=0),
+        lambda endpoint: kept(openai.OpenAI(api_key="k", base_url=endpoint.url + "/v1", max_retries=0)),
         "/v1/responses/input_tokens",
     ),
     "gemini": ("gemini-9", gemini, "/v1/models/gemini-9:countTokens"),

@@ -30,31 +30,31 @@ def provider():
 
 
 def by_messages(url):
-    client = anthropic.Anthropic(base_url=url, api_key="key-1", max_retries=0)
-    form = {"format": {"type": "json_schema", "schema": ROUTE}}
-    held = [{"role": "user", "content": "Which one?"}]
-    return client.messages.create(model="m", max_tokens=9, messages=held, output_config=form).content[0].text
+    with anthropic.Anthropic(base_url=url, api_key="key-1", max_retries=0) as client:
+        form = {"format": {"type": "json_schema", "schema": ROUTE}}
+        held = [{"role": "user", "content": "Which one?"}]
+        return client.messages.create(model="m", max_tokens=9, messages=held, output_config=form).content[0].text
 
 
 def by_chat(url):
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0)
-    form = {"type": "json_schema", "json_schema": {"name": "route", "schema": ROUTE}}
-    held = [{"role": "user", "content": "Which one?"}]
-    answer = client.chat.completions.create(model="m", messages=held, response_format=form)
-    return answer.choices[0].message.content
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0) as client:
+        form = {"type": "json_schema", "json_schema": {"name": "route", "schema": ROUTE}}
+        held = [{"role": "user", "content": "Which one?"}]
+        answer = client.chat.completions.create(model="m", messages=held, response_format=form)
+        return answer.choices[0].message.content
 
 
 def by_responses(url):
-    client = openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0)
-    form = {"format": {"type": "json_schema", "name": "route", "schema": ROUTE}}
-    held = [{"role": "user", "content": "Which one?"}]
-    return client.responses.create(model="m", input=held, text=form).output_text
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="key-1", max_retries=0) as client:
+        form = {"format": {"type": "json_schema", "name": "route", "schema": ROUTE}}
+        held = [{"role": "user", "content": "Which one?"}]
+        return client.responses.create(model="m", input=held, text=form).output_text
 
 
 def by_gemini(url):
-    client = genai.Client(api_key="key-1", http_options={"base_url": url})
-    form = {"response_mime_type": "application/json", "response_json_schema": ROUTE}
-    return client.models.generate_content(model="m", contents="Which one?", config=form).text
+    with genai.Client(api_key="key-1", http_options={"base_url": url}) as client:
+        form = {"response_mime_type": "application/json", "response_json_schema": ROUTE}
+        return client.models.generate_content(model="m", contents="Which one?", config=form).text
 
 
 @pytest.mark.parametrize("ask", [by_messages, by_chat, by_responses, by_gemini])

@@ -7,6 +7,8 @@ from gc_core.errors import RereadLoopError
 from gc_core.events import RereadNoticed
 from gc_core.relevance.reread_guard import RereadGuard
 from tests.support.circles import CIRCLES, HONEST, circle, honest
+from tests.support.fifth_circles import FIFTH_CIRCLES, SAME_CALLS
+from tests.support.fifth_rounds import FIFTH_HONEST, fifth_circle, fifth_honest
 from tests.support.fourth_rounds import FOURTH_HONEST, fourth_circle, fourth_honest
 from tests.support.inside import core_of
 from tests.support.later_rounds import LATER_CIRCLES, LATER_HONEST, later_circle, later_honest
@@ -312,3 +314,24 @@ def test_so_it_is_with_a_fourth_set_whose_odd_half_nobody_looked_at():
     assert_none_of(map(fourth_honest, range(300)))
     assert noticed_within_eight_calls(map(fourth_circle, range(0, 300, 2))) >= 110
     assert noticed_within_eight_calls(map(fourth_circle, range(1, 300, 2))) >= 110
+
+
+def test_no_honest_session_of_a_fifth_set_is_noticed():
+    """In half of its sorts an agent reads the same again and works between."""
+    assert_none_of(map(fifth_honest, range(0, len(FIFTH_HONEST), 2)))
+
+
+def test_every_circle_of_the_same_calls_is_noticed_within_eight_calls():
+    """Nobody looked at any before."""
+    circles = [fifth_circle(lap * len(FIFTH_CIRCLES) + sort) for lap in range(2) for sort in range(len(SAME_CALLS))]
+    assert noticed_within_eight_calls(circles) == len(circles)
+
+
+@pytest.mark.slow
+def test_of_480_sessions_of_a_fifth_set_none_is_noticed_and_of_as_many_circles_most():
+    """Sorts with an odd place were only counted. Comments on a ticket are work, also those of a circle."""
+    assert_none_of(map(fifth_honest, range(480)))
+    assert noticed_within_eight_calls(map(fifth_circle, range(0, 480, 2))) >= 216
+    assert noticed_within_eight_calls(map(fifth_circle, range(1, 480, 2))) >= 192
+    same = [fifth_circle(seed) for seed in range(480) if seed % len(FIFTH_CIRCLES) < len(SAME_CALLS)]
+    assert noticed_within_eight_calls(same) == len(same) == 160

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from gc_core.relevance.namings import Namings
+from gc_core.relevance.own_notes import entries, is_own_note, is_thought, thing_noted
 from gc_core.relevance.parts import Part, Parts, digest, keep_newest, text_key
 from gc_core.relevance.provisional import STILL_RUNS
 from gc_core.relevance.rounds import MadeCall
@@ -76,15 +77,24 @@ class KnownResults:
         return next((self._seen[key] for key, _ in Counter(part.covers).most_common(1) if key in self._seen), item.id)
 
     def brings_nothing(self, made: MadeCall, item: Item) -> bool:
-        """Return whether a call and its result, neither seen before, are no progress all the same."""
+        """Return whether a call and its result, neither seen before, are no progress all the same; remember both."""
         failed = made.failed(item)
-        if made.is_thought(item) or (failed and made.reads):
+        if is_thought(made.name, item) or (failed and made.reads):
             return True
-        if not (failed or made.is_plan(item) or made.is_talk(item)):
+        is_own = not (failed or made.reads) and is_own_note(made.name, made.arguments, made.read, item)
+        if not (failed or is_own):
             return False
-        ticked = [self.is_new(entry, item) for entry in made.ticked()]
+        goes_on = is_own and self._takes_note(made, item)
         says_more = self.is_new(made.remainder(item), item)
-        confirms = not failed and self.is_new(
-            digest(made.name, b"tells"), item
-        )  # its first answer to a plan or message
-        return not any(ticked) and (confirms or not says_more)
+        # Its first answer says how it confirms a note.
+        confirms = is_own and self.is_new(digest(made.name, b"tells"), item)
+        return not goes_on and (confirms or not says_more)
+
+    def _takes_note(self, made: MadeCall, item: Item) -> bool:
+        """Remember a note or a plan; return whether it is the first to its thing, or ticks off an entry."""
+        thing, found = thing_noted(made.name, made.read), list(entries(made.read))
+        done = (each.key for each in found if each.is_done and (each.is_alone or each.key in self._seen))
+        ticked = [self.is_new(digest(key, b"done"), item) for key in done]  # all of them are remembered
+        for each in found:
+            self.is_new(each.key, item)
+        return any(ticked) or (thing != b"" and self.is_new(thing, item))

@@ -1,8 +1,8 @@
 """
 What a call and its result are to the re-read guard: which text was read, and whether it brought anything.
 
-A large text that was read before is the same text, whatever words asked for it. A small result belongs to its call. A
-thought, a plan that ticks nothing off, and an error that says no more than the call said bring nothing.
+A large text that was read before is the same text, whatever words asked for it. A small result belongs to its call. An
+error that says no more than the call said brings nothing.
 """
 
 from __future__ import annotations
@@ -27,18 +27,13 @@ from gc_core.relevance.tool_calls import (
     ToolCall,
     command_in,
     texts_in,
-    words_of,
 )
 from gc_core.values.items import Item
-from gc_core.values.json_values import objects, read_json, strings
+from gc_core.values.json_values import read_json
 from gc_core.values.patterns import regex
 
 _LOOKS_BACK = frozenset({"recall", "search_history", "context_status"})
 _DESCRIBES = frozenset({"description", "explanation", "reason", "rationale", "intent", "justification", "thought"})
-_THINKS = frozenset({"think", "thinking", "thought", "thoughts", "sequentialthinking", "reflect", "reflection"})
-_PLANS = frozenset({"todo", "todos", "plan", "planner", "checklist"})
-_TELLS = frozenset({"message", "notify", "tell", "inform"})
-_DONE = frozenset({"done", "completed", "complete", "finished", "closed", "checked"})
 _MATCHED = frozenset(
     {"query", "queries", "pattern", "patterns", "q", "regex", "regexp", "text", "keyword", "keywords", "search"}
     | {"term", "terms", "phrase", "question", "glob", "globs", "include", "exclude", "filter", "string", "words"}
@@ -53,7 +48,6 @@ _WORD = regex(r"[\w.-]+")
 _PROGRAM = regex(r"(?:^|[|;&\n])[ \t]{0,9}[\w.-]{1,99}")
 _SCHEMES = frozenset({"http", "https"})
 _COUNTED = regex(r"(?<=[?&])(?:utm_\w{1,20}|gclid|fbclid|msclkid|mc_[ce]id)=[^&]{0,200}&?")
-_TICK = regex(r"\[[xX✓✔]\]|[✓✔✅☑]")
 _SPOKEN = regex(r"[^\W\d_]+|\d+")
 _NOT_THERE = regex(
     r"not found|no such|does(?: not|n't) exist|denied|timed? ?out|connection refused|unreachable|too large"
@@ -73,6 +67,7 @@ class MadeCall:
     Attributes:
         name: The tool's name.
         arguments: Its arguments.
+        read: What they hold; None if they are not JSON.
         digest: Of both, without what makes no difference.
         shown: The call in a notice.
         looks_back: It looks for collected content.
@@ -89,6 +84,7 @@ class MadeCall:
 
     name: str
     arguments: str
+    read: Any
     digest: bytes
     shown: str
     looks_back: bool
@@ -109,6 +105,7 @@ class MadeCall:
         return cls(
             name=item.name,
             arguments=item.text,
+            read=read,
             digest=digest(item.name, item.text if read is None else json.dumps(_plain(read), sort_keys=True)),
             shown=shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}...",
             looks_back=item.name in _LOOKS_BACK,
@@ -118,7 +115,7 @@ class MadeCall:
             reads=reads,
             searches=reads and call.kind is CallKind.SEARCH,
             target=Target.of(call, item.text, read) if reads else Target(),
-            words=tuple(_words(call, item.text, reads=reads)),
+            words=tuple(_words(call, item.text, read, reads=reads)),
         )
 
     def is_cheap(self, result: Item) -> bool:
@@ -143,25 +140,6 @@ class MadeCall:
         if self.reads and (failure_in(result, CallKind.OTHER) or _STATUS.match(result.text)):
             return True
         return _NOT_THERE.search(result.text) is not None
-
-    def is_thought(self, result: Item) -> bool:
-        """Return whether the call only took a thought, and its result says no more."""
-        return not words_of(self.name).isdisjoint(_THINKS) and _says_little(result)
-
-    def is_plan(self, result: Item) -> bool:
-        """Return whether the call wrote a plan, and its result says no more."""
-        return not self.reads and not words_of(self.name).isdisjoint(_PLANS) and _says_little(result)
-
-    def is_talk(self, result: Item) -> bool:
-        """Return whether the call only told the user something; with an address it may be one of many users."""
-        words, read = words_of(self.name), _read(self.arguments)
-        is_told = "user" in words and not words.isdisjoint(_TELLS) and isinstance(read, dict) and len(read) == 1
-        return is_told and _says_little(result)
-
-    def ticked(self) -> Iterator[bytes]:
-        """Yield a digest of each entry of a plan that is marked as done."""
-        read = _read(self.arguments)
-        yield from (digest(self.name, "ticked", entry) for entry in _ticked(self.arguments if read is None else read))
 
     def remainder(self, result: Item) -> bytes:
         """Return a digest of what a result says that the call did not say: without its arguments and any number."""
@@ -188,9 +166,8 @@ def _plain(read: Any) -> Any:
     return read
 
 
-def _words(call: ToolCall, arguments: str, *, reads: bool) -> Iterator[str]:
+def _words(call: ToolCall, arguments: str, read: Any, *, reads: bool) -> Iterator[str]:
     """Yield words that may name a thing: of a call that reads no range, option or program, of another no option."""
-    read = _read(arguments)
     if call.changes or (reads and not isinstance(read, dict)):
         return
     is_search = reads and call.kind is CallKind.SEARCH
@@ -234,20 +211,3 @@ def _page_of(address: str) -> str:
     """Return an address without the place on its page, and without what only counts who comes."""
     page = _COUNTED.sub("", address.partition("#")[0])
     return page.replace("://www.", "://", 1)
-
-
-def _says_little(result: Item) -> bool:
-    return result.original_tokens <= SMALL and not result.is_error
-
-
-def _ticked(read: Any) -> Iterator[str]:
-    """Yield the entries that are marked as done: lines with a tick, and objects with such a state."""
-    texts = (read,) if isinstance(read, str) else (text for _, text in strings(read))
-    yield from (line.strip() for text in texts for line in text.split("\n") if _TICK.search(line))
-    for each in objects(read):
-        if any(_is_done(key, value) for key, value in each.items()):
-            yield json.dumps(_plain(each), sort_keys=True)
-
-
-def _is_done(key: str, value: Any) -> bool:
-    return (isinstance(value, str) and value.lower() in _DONE) or (value is True and key.lower() in _DONE)

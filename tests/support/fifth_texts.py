@@ -390,7 +390,7 @@ HOME = (home_states, home_history, home_manual)
 
 
 def open_code_reads(random):
-    return ("read", {"filePath": f"/home/dev/app/{place_of(random)}"}), numbered(source(random))
+    return ("read", {"filePath": f"/srv/dev/app/{place_of(random)}"}), numbered(source(random))
 
 
 def open_code_greps(random):

@@ -464,6 +464,20 @@ def test_in_a_list_that_the_caller_holds_time_counts_from_the_reported_reply(sec
         assert bool(noticed(events)) is stops
 
 
+@pytest.mark.parametrize(("seconds", "stops"), [(30, True), (60, False)])
+def test_in_such_a_list_without_usage_only_what_takes_long_between_two_rounds_is_a_wait(seconds, stops):
+    """Nobody can tell how much of it the model took."""
+    events, messages = [], [user("Find it.")]
+    with small(3_000, on_event=events.append, reread_guard="warn") as session:
+        clock = core_of(session).rereads.guard._time.clock = Clock()
+        for place in range(60):
+            session.sync(messages)
+            clock.now += seconds
+            path = f"f{place}" if place < 20 else "f3"
+            messages = [*messages, call((f"c{place}", "read", {"path": path})), result(f"c{place}", f"{path}\n{BIG}")]
+        assert bool(noticed(events)) is stops
+
+
 def test_the_time_that_the_model_takes_makes_no_poll():
     events = []
     with collected(events, reread_guard="warn") as session:

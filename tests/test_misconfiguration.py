@@ -15,6 +15,9 @@ from tests.support.say import user
 BAD_FILES = {
     "[tool.gc]\nthreshold_percent = 80\n": "[tool.gc] is not read: call it [gc]",
     "[gc_core]\nthreshold_percent = 80\n": "[gc_core] is not read: call it [gc]",
+    "[gc]\n[gc_rolling]\nkeep = 1\n": "[gc_rolling] is not read: call it [gc.strategies.gc_rolling]",
+    "[gc]\n[tool.gc_rolling]\nkeep = 1\n": "[tool.gc_rolling] is not read: call it [gc.strategies.gc_rolling]",
+    "[gc.gc_rolling]\nkeep = 1\n": "call it [gc.strategies.gc_rolling]",
     "[gc-core]\nthreshold_percent = 80\n": "[gc-core] is not read: call it [gc]",
     "[project]\nname = 'mine'\n": "has no table [gc]; it has ['project']",
     "[tool.gc-core]\nthreshold_percent = 80\n": "[tool.gc-core] is not read: call it [gc]",

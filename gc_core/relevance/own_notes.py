@@ -63,7 +63,7 @@ def is_own_note(name: str, arguments: str, read: Any, result: Item) -> bool:
     Its result says no more. A note to a file is a piece of work.
     """
     words, others = words_of(name), _others(read)
-    tells_user = "user" in words and not words.isdisjoint(_TELLS) and isinstance(read, dict) and not others
+    tells_user = "user" in words and not words.isdisjoint(_TELLS) and isinstance(read, dict) and len(read) == 1
     notes = not words.isdisjoint(_NOTES) and not any(_FILE.search(str(value)) for value in others.values())
     is_own = tells_user or notes or not words.isdisjoint(_PLANS | _MEMORIES)
     return is_own and (_says_little(result) or _echoes(arguments, read, result))

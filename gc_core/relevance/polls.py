@@ -82,6 +82,13 @@ class Waiting:
         self._elapsed()
         self._replied = True
 
+    def list_came(self) -> None:
+        """
+        A caller's next list has the reply, its calls and their results at once. Unless the reply was told of, a model
+        is taken to need less than ``SLOW`` seconds.
+        """
+        self._replied = self._replied or self.clock() - self.last >= SLOW
+
     def called(self, *, waits: bool) -> None:
         """The model has called a tool that ``waits`` or not; what passed before was its own time."""
         seconds, self._waited = self._elapsed(), 0.0

@@ -87,6 +87,10 @@ class RereadGuard:
         """See that the model has answered, if its calls come later, together with their results."""
         self._time.reply_came()
 
+    def list_came(self) -> None:
+        """See that a caller passes its list, which may have a reply that nobody told of."""
+        self._time.list_came()
+
     def went_on(self) -> None:
         """See that the host is about to call the model: what passed was its own time, also before a collection."""
         self._time.went_on()

@@ -38,12 +38,20 @@ class OwnTable:
         name: Its name.
         keys: The keys that it may have.
         meant: Other names of it that people write, in small letters and with ``_``.
+        strategies: Its table of strategies, whose tables people write beside it; "" if it has none.
 
     """
 
     name: str
     keys: tuple[str, ...]
     meant: frozenset[str]
+    strategies: str = ""
+
+    def place_of(self, name: str) -> str:
+        """Return what a table of this name is called if a strategy of ours is configured in it; "" if not."""
+        plain = _plain(name)
+        is_ours = bool(self.strategies) and plain.startswith("gc_") and "gateway" not in plain
+        return f"{self.strategies}.{plain}" if is_ours else ""
 
     def is_meant(self, name: str) -> bool:
         """Return whether a table of this name is meant to be this one."""
@@ -51,7 +59,12 @@ class OwnTable:
         return plain in self.meant or bool(nearest(plain, (self.name,), similar=_SIMILAR_TABLE))
 
 
-_GC = OwnTable(name="gc", keys=_KEYS, meant=frozenset({"gc_core", "gccore", "ctxgc", "gc_config"}))
+_GC = OwnTable(
+    name="gc",
+    keys=_KEYS,
+    meant=frozenset({"gc_core", "gccore", "ctxgc", "gc_config", "gcconfig"}),
+    strategies="gc.strategies",
+)
 
 
 def load_config(path: str | Path | None = None, *, environ: Mapping[str, str] | None = None, **values: Any) -> GCConfig:
@@ -84,7 +97,8 @@ def check_tables(document: Mapping[str, Any], path: object, table: OwnTable = _G
 
 def _check_known(values: Mapping[str, Any]) -> None:
     for unknown in sorted(set(values) - set(_KEYS)):
-        meant = did_you_mean(unknown, _KEYS) or f"; known: {sorted(_KEYS)}"
+        place = isinstance(values[unknown], Mapping) and _GC.place_of(unknown)
+        meant = f"; call it [{place}]" if place else did_you_mean(unknown, _KEYS) or f"; known: {sorted(_KEYS)}"
         raise ConfigError(f"unknown key {unknown!r} = {values[unknown]!r}{meant}")
 
 
@@ -119,8 +133,8 @@ def _misplaced(document: Mapping[str, Any], own: OwnTable) -> Iterator[tuple[str
     """Yield what is ours and stands elsewhere, with where it belongs. A name of another program's is left alone."""
     tools = document.get("tool")
     for name in tools if isinstance(tools, Mapping) else ():
-        if own.is_meant(name):
-            yield f"[tool.{name}]", f"call it [{own.name}]"
+        if place := own.name if own.is_meant(name) else own.place_of(name):
+            yield f"[tool.{name}]", f"call it [{place}]"
     for name, value in document.items():
         key = nearest(_plain(name).removeprefix("gc_"), own.keys, similar=_SIMILAR_TABLE)
         if name != own.name and own.is_meant(name):
@@ -129,6 +143,8 @@ def _misplaced(document: Mapping[str, Any], own: OwnTable) -> Iterator[tuple[str
             table = isinstance(value, Mapping)
             place = f"call it [{own.name}.{key}]" if table else f"write {key} in the table [{own.name}]"
             yield f"[{name}]" if table else name, place
+        elif isinstance(value, Mapping) and (place := own.place_of(name)):
+            yield f"[{name}]", f"call it [{place}]"
 
 
 def _plain(name: str) -> str:

@@ -258,6 +258,7 @@ class SessionCore:
 
     def syncing(self, given: CallersList) -> Steps[Request]:
         """Return the request for a list that the caller holds, after the collection that is due."""
+        self.rereads.list_came()
         self.lists.take(given)
         self.lists.current, self.renderer.marks = given, given.marks
         request = yield from self.sending()

@@ -48,6 +48,11 @@ class RereadWatch:
         if self.guard is not None:
             self.guard.reply_came()
 
+    def list_came(self) -> None:
+        """Tell the guard that the caller passes its list."""
+        if self.guard is not None:
+            self.guard.list_came()
+
     def warn_or_stop(self) -> None:
         """
         Warn the agent, at the end of the request being rendered, of what the guard noticed.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gc_core import GCConfig, GCSession
+from gc_core.relevance.task_messages import changes_task
 from tests.support.corpus import corpus_dir, require_corpus
 
 
@@ -100,3 +101,14 @@ def test_the_objective_of_sessions_that_were_made_before_the_code_read_any_of_th
     assert complete >= 95
     assert clean >= 84
     assert current >= 95
+
+
+SHORT = rows("short_messages.jsonl")
+
+
+@pytest.mark.parametrize(("kind", "first", "most"), [("task", False, 8), ("task", True, 5), ("remark", False, 10)])
+def test_of_short_messages_that_somebody_else_wrote_few_are_misjudged(kind, first, most):
+    """A half of them was only counted."""
+    said = [row["text"] for row in SHORT if (row["kind"], row["first"]) == (kind, first)]
+    wrong = [text for text in said if changes_task(text, begun=not first, asked=False) != (kind == "task")]
+    assert len(wrong) <= most

@@ -53,6 +53,29 @@ _ORDER_FORMS: Final = regex(
     r"|(?<!待っ)て\W*$",
     re.IGNORECASE,
 )
+_BEGINS: Final = regex(
+    r"\A\W*(?:(?:please|pls|now|then|and|also|next|ok|okay|so|first|just|kindly),? ){0,2}(?:"
+    r"abort|activate|adapt|adjust|align|analy[sz]e|annotate|anonymi[sz]e|append|archive|arrange|assemble|assign|attach"
+    r"|audit|automate|backport|batch|benchmark|bisect|book|bump|bundle|cache|calculate|cancel|capitali[sz]e|cite|clean"
+    r"|clone|collapse|collect|color|colour|combine|comment|compare|compile|compress|compute|condense|configure|connect"
+    r"|convert|correct|count|crop|debug|decouple|dedupe|deduplicate|define|deprecate|describe|design|detect|diff"
+    r"|disable|document|download|draw|duplicate|edit|email|embed|enable|encrypt|enforce|ensure|escape|estimate|evaluate"
+    r"|expand|export|expose|extend|filter|finali[sz]e|flatten|forecast|format|freeze|generate|group|harden|highlight"
+    r"|import|improve|include|increase|decrease|index|inline|inspect|integrate|internationali[sz]e|invert|invoice"
+    r"|isolate|justify|label|lint|list|locali[sz]e|lower|mail|map|measure|migrate|minify|mirror|mock|moderni[sz]e"
+    r"|monitor|mute|normali[sz]e|notify|obfuscate|optimi[sz]e|order|outline|package|paginate|parallelize|parameterize"
+    r"|paraphrase|parse|patch|pin|plot|polish|port|prepare|print|profile|proofread|publish|query|quote|raise|randomi[sz]e"
+    r"|rank|rebuild|recalculate|reconcile|record|redact|redesign|redo|reduce|reformat|register|release|reload|remap"
+    r"|rephrase|reply|report|reproduce|resize|resolve|restart|restore|restructure|retrieve|retry|rewrite|reword|rotate"
+    r"|round|sanitize|scan|schedule|scrape|search|secure|send|separate|serialize|shorten|shrink|shuffle|silence"
+    r"|simplify|sketch|skip|specify|split|stage|standardize|strip|stub|style|submit|suggest|swap|sync|tag|throttle|tidy"
+    r"|trace|track|transcribe|transform|transpose|trim|tune|tweak|unify|uninstall|unpack|unpin|update|upgrade|upload"
+    r"|validate|vectorize|verify|visuali[sz]e|wire|wrap|zip|(?:turn|switch) (?:off|on)|set up|spin up|clean up|speed up"
+    r"|back up|roll back|look up"
+    r")(?! (?:it|that|this)?\W*\Z)\s+[^\W_]",
+    re.IGNORECASE,
+)
+"""A verb of work that begins a clause, with what is to be done with it; elsewhere these may be nouns."""
 
 # a verb with its subject, a noun with its article
 _NO_ORDERS: Final = regex(
@@ -110,7 +133,7 @@ OBJECT: Final = regex(
     r"|every|each|my|our|to|in|into|on|onto|from|for|with|as|by|before|after|den|dem|der|die|das|einen?|eine|im|ins"
     r"|auf|mit|für|nach|von|le|la|les|l|un|une|au|dans|avec|en|sur|el|los|las|una|con|para|al|il|lo|gli|o|os|um|uma"
     r"|em|com|del|de|het|een|naar|op|met|voor|na|po|w|z|в|на|с|из|для|till|på|med|för)\W{1,2}(?!(?:me|it|you|us|now"
-    r"|sure|all|go|that|this|them|know|hear|see|be|so|bit|mal|moment|mir|mich|das|eso|isso|ça)\b)[^\W\d_]"
+    r"|sure|all|go|that|this|them|know|hear|see|be|so|one|ones|bit|mal|moment|mir|mich|das|eso|isso|ça)\b)[^\W\d_]"
     # a verb and for whom
     r"|(?!gefällt|tut|freut|passt|\w+s\b)[^\W\d_]+[- ](?:me|us|mir|uns|moi|nous) [^\W\d_]"
     # how, or how many
@@ -233,7 +256,8 @@ OFFERS: Final = regex(
 def orders(said: str) -> bool:
     """Return whether it has a word that asks for work."""
     plain = _NO_ORDERS.sub(" ", said)
-    return not _ORDERS.isdisjoint(_words(plain)) or _ORDER_FORMS.search(plain) is not None
+    is_order = not _ORDERS.isdisjoint(_words(plain)) or _ORDER_FORMS.search(plain) is not None
+    return is_order or _BEGINS.match(said) is not None
 
 
 def limits(said: str) -> bool:

@@ -3,7 +3,8 @@ Decides which user messages change an agent's task, and which only keep it going
 
 An acknowledgement, a greeting, a remark, a word that says "go on", a control word and an answer to a question set no
 task. All are recognised by form, not by a list of them: a control word is one token that is marked or in capitals; a
-remark is a short clause without a name, a number, a path, and without a word that orders, limits or complains.
+remark is a short clause without a name, a number, a path, and without a word that orders, limits or complains. Those
+words are listed, verbs of work among them.
 """
 
 from __future__ import annotations

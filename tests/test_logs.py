@@ -691,6 +691,19 @@ def test_a_session_that_is_opened_again_says_so(host, tmp_path):
     assert [event["again"] for event in host.named("session opened")] == [False, True]
 
 
+def test_an_undo_that_leaves_the_window_too_large_says_so_at_once(host):
+    with small(3_000) as session:
+        rounds(session, 8)
+        session.collect_now(target_percent=5)
+        rounds(session, 4, first=8, task=None)
+        assert session.undo()
+        (event,) = host.named("window too large")
+        assert event["tokens"] > event["usable_tokens"] == session.config.usable
+        assert "release()" in event["remedy"]
+        session.release()
+        assert session.pre_send().tokens <= session.config.usable
+
+
 def test_an_inconsistent_reply_is_logged_without_its_content(host):
     class Finds:
         @hookimpl

@@ -519,6 +519,16 @@ def test_after_two_recoveries_in_a_row_it_is_reported_with_both_digests_and_noth
         assert error.value.recovered
 
 
+def test_what_could_not_be_restored_is_no_recovery_however_often_it_is_tried():
+    """A session without a directory writes no checkpoint by itself."""
+    with doubting(recovery_strategy="rollback_to_checkpoint", checkpoint_every_n_steps=1) as session:
+        rounds(session, 3)
+        for _ in range(4):
+            with pytest.raises(InconsistentReplyError, match="without directory= writes none by itself") as error:
+                session.post_turn(answer("wrong"))
+            assert not error.value.recovered
+
+
 @pytest.mark.parametrize("strategy", ["undo_last", "raise"])
 def test_the_recovery_that_is_configured_is_made(strategy):
     with doubting(recovery_strategy=strategy) as session:

@@ -416,6 +416,7 @@ def test_a_name_in_the_middle_of_a_word_is_unknown():
 @pytest.mark.parametrize(
     ("text", "original"),
     [
+        ("The team decided on Redis.", "All of them are disabled, and the cache is what they required is."),
         ("The user wanted Redis instead of it.", "All of them are disabled, and the cache is what they required is."),
         ("The user wanted Stripe instead of it.", "The agent is to strip the lines of the text."),
         ("The user wanted Datadog instead of it.", "The agent is to read the data of the text."),

@@ -65,11 +65,10 @@ class ReplyCheck:
         self._spend.book_refused(reply, reported)
         reason = "; ".join(each.reason for each in found)
         how, digest = self._runtime.config.recovery_strategy, digest_of_messages(self._runtime.context.messages)
-        self._recoveries += 1
-        _log.warning("reply inconsistent", findings=len(found), recovery=how, in_a_row=self._recoveries)
+        _log.warning("reply inconsistent", findings=len(found), recovery=how, in_a_row=self._recoveries + 1)
         if how == RAISE:
             raise InconsistentReplyError(reason, recovered=False, text="nothing has changed")
-        if self._recoveries > _MOST_RECOVERIES:
+        if self._recoveries == _MOST_RECOVERIES:
             known = self._runtime.store.newest_checkpoint()
             then = "none" if known is None else known.digest
             text = f"it was after {_MOST_RECOVERIES} recoveries; window {digest}, checkpoint {then}"
@@ -78,6 +77,7 @@ class ReplyCheck:
             self.rollback_and_repack([item for each in found for item in each.items], undo_only=how == UNDO)
         except LogError as error:
             raise InconsistentReplyError(reason, recovered=False, text=f"nothing has changed: {error}") from error
+        self._recoveries += 1
         raise InconsistentReplyError(reason, recovered=True, text=f"the window was restored ({how}); send it again")
 
     def _found(self, reply: Payload) -> tuple[Inconsistency, ...]:

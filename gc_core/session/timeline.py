@@ -121,7 +121,10 @@ class Timeline:
 
     def newest_checkpoint(self) -> Checkpoint:
         """Return the newest checkpoint. Raises LogError if there is none."""
-        newest = self._runtime.store.newest_checkpoint()
+        store = self._runtime.store
+        newest = store.newest_checkpoint()
+        if newest is None and store.temporary:
+            raise LogError("there is no checkpoint to go back to: a session without directory= writes none by itself")
         if newest is None:
             raise LogError(f"{self._runtime.directory} holds no checkpoint to go back to")
         return newest

@@ -28,7 +28,7 @@ _TITLED = regex(
     r"([A-ZÀ-Þ][a-zà-ÿ]{2,40})(?!\w)"
 )
 _LABEL = regex(r"\*\*[^*\n]{1,80}\*\*|^\W{0,8}(?:\d{1,2}[.)] )?[A-Z][^.:\n]{0,60}:(?= )", re.MULTILINE)
-_ENGLISH = regex(r"\b(?:the|an?|of|to|by|and|with)\b")
+_ENGLISH = regex(r"\b(?:[Tt]he|an?|of|to|by|and|with|on|for|from|that|at)\b")
 _FOREIGN = regex(
     r"\b(?:der|die|das|und|ich|nicht|mit|für|les|est|une|avec|pour|que|el|los|una|con|para|por|il|che|sono|não|uma|het"
     r"|een|och|att|jest|nie|się)\b",

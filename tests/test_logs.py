@@ -17,6 +17,7 @@ import structlog
 from gc_core import AsyncGCSession, ContextOverflowError, GCConfig, GCPolicy, GCSession, Plugins, hookimpl
 from gc_core.errors import GCError, InconsistentReplyError, RuleError
 from gc_core.integrations.tool_worker import ToolResultWorker
+from gc_core.session.recall_suggestions import RECALLED, auto_expand, suggest_recall
 from gc_core.testing import make_conversation
 from gc_core.values.loggers import bound_fields, logger
 from gc_core.values.results import Inconsistency, Refusal
@@ -707,6 +708,52 @@ def test_an_inconsistent_reply_is_logged_without_its_content(host):
     (event,) = host.named("reply inconsistent")
     assert (event["findings"], event["recovery"], event["in_a_row"]) == (1, "raise", 1)
     assert "secret" not in json.dumps(host.events)
+
+
+def test_releasing_where_nothing_is_held_logs_nothing(host):
+    with small() as session:
+        rounds(session, 30)
+        session.release()
+        assert host.named("pins released") == []
+        session.undo()
+        session.release()
+        session.release()
+    assert len(host.named("pins released")) == 1
+
+
+def forgotten(session):
+    """Read a file, forget it, and let the user name what only that file said."""
+    session.append(user("Do it."))
+    session.append(call(("first", "read_file", {"path": "src/a"})))
+    session.append(result("first", "def secret_symbol_of_one(): pass"))
+    rounds(session, 8, size=60, task=None)
+    session.collect_now(target_percent=1)
+    session.append(answer("Done."))
+    session.append(user("And where is secret_symbol_of_one?"))
+
+
+def test_what_is_brought_back_is_logged_once_by_id_size_and_kind_of_reason(host):
+    with small(20_000, preserve_recent_turns=0, pressure_percent=0, target_percent=70, auto_expand=True) as session:
+        forgotten(session)
+        (wanted,) = suggest_recall(session)
+        session.pre_send()
+        session.pre_send()
+        (block,) = [item for item in session.items() if item.name == RECALLED]
+        own = store_of(session).session
+    (event,) = host.named("texts brought back")
+    assert (event["level"], event["gc_session"], event["items"]) == ("info", own, wanted.item)
+    assert event["why"] == "a name had no other carrier"
+    assert 0 < event["tokens"] < block.tokens
+    assert "secret" not in json.dumps(host.events)
+
+
+def test_what_waits_to_be_brought_back_is_logged_once_however_often_it_is_asked_for(host):
+    with small(20_000, preserve_recent_turns=0, pressure_percent=0, target_percent=70) as session:
+        assert auto_expand(session) == ()
+        forgotten(session)
+        assert host.named("texts brought back") == []
+        assert auto_expand(session) == auto_expand(session) != ()
+    assert len(host.named("texts brought back")) == 1
 
 
 class Fails:

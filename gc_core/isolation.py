@@ -40,7 +40,7 @@ class PluginFailure:
     def __str__(self) -> str:
         """Return one line that names plugin, distribution, occasion and error."""
         of = f" of distribution {self.distribution}" if self.distribution not in {"", self.plugin} else ""
-        return f"{self.plugin}{of} failed in {self.doing}: {type(self.error).__name__}: {_error_text(self.error)}"
+        return f"{self.plugin}{of} failed in {self.doing}: {told(self.error)}"
 
 
 @attrs.define
@@ -85,18 +85,18 @@ def _is_cancellation(error: BaseException) -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _error_text(error: BaseException) -> str:
-    """Return the text of an error, or a replacement if the error's own ``__str__`` fails: that is plugin code too."""
+def told(error: BaseException) -> str:
+    """Return kind and text of an error; the text is replaced if the error's own ``__str__`` fails, plugin code too."""
     with isolated() as attempt:
         text = str.__str__(str(error))
-    return text if attempt.error is None else "its text cannot be read"
+    return f"{type(error).__name__}: {text if attempt.error is None else 'its text cannot be read'}"
 
 
 def _as_error(error: BaseException) -> Exception:
     """Return an error that may be raised in another thread without ending anything there."""
     if isinstance(error, Exception):
         return error
-    made = PluginError(f"it raised {type(error).__name__}: {_error_text(error)}")
+    made = PluginError(f"it raised {told(error)}")
     made.__cause__ = error
     return made
 

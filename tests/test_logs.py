@@ -17,6 +17,7 @@ import structlog
 from gc_core import AsyncGCSession, ContextOverflowError, GCConfig, GCPolicy, GCSession, Plugins, hookimpl
 from gc_core.errors import GCError, InconsistentReplyError, RuleError
 from gc_core.integrations.tool_worker import ToolResultWorker
+from gc_core.session.recall_suggestions import RECALLED, auto_expand, suggest_recall
 from gc_core.testing import make_conversation
 from gc_core.values.loggers import bound_fields, logger
 from gc_core.values.results import Inconsistency, Refusal
@@ -720,6 +721,142 @@ def test_an_inconsistent_reply_is_logged_without_its_content(host):
     (event,) = host.named("reply inconsistent")
     assert (event["findings"], event["recovery"], event["in_a_row"]) == (1, "raise", 1)
     assert "secret" not in json.dumps(host.events)
+
+
+def test_releasing_where_nothing_is_held_logs_nothing(host):
+    with small() as session:
+        rounds(session, 30)
+        session.release()
+        assert host.named("pins released") == []
+        session.undo()
+        session.release()
+        session.release()
+    assert len(host.named("pins released")) == 1
+
+
+def forgotten(session):
+    """Read a file, forget it, and let the user name what only that file said."""
+    session.append(user("Do it."))
+    session.append(call(("first", "read_file", {"path": "src/a"})))
+    session.append(result("first", "def secret_symbol_of_one(): pass"))
+    rounds(session, 8, size=60, task=None)
+    session.collect_now(target_percent=1)
+    session.append(answer("Done."))
+    session.append(user("And where is secret_symbol_of_one?"))
+
+
+def test_what_is_brought_back_is_logged_once_by_id_size_and_kind_of_reason(host):
+    with small(20_000, preserve_recent_turns=0, pressure_percent=0, target_percent=70, auto_expand=True) as session:
+        forgotten(session)
+        (wanted,) = suggest_recall(session)
+        session.pre_send()
+        session.pre_send()
+        (block,) = [item for item in session.items() if item.name == RECALLED]
+        own = store_of(session).session
+    (event,) = host.named("texts brought back")
+    assert (event["level"], event["gc_session"], event["items"]) == ("info", own, wanted.item)
+    assert event["why"] == "a name had no other carrier"
+    assert 0 < event["tokens"] < block.tokens
+    assert "secret" not in json.dumps(host.events)
+
+
+def test_what_waits_to_be_brought_back_is_logged_once_however_often_it_is_asked_for(host):
+    with small(20_000, preserve_recent_turns=0, pressure_percent=0, target_percent=70) as session:
+        assert auto_expand(session) == ()
+        forgotten(session)
+        assert host.named("texts brought back") == []
+        assert auto_expand(session) == auto_expand(session) != ()
+    assert len(host.named("texts brought back")) == 1
+
+
+class Fails:
+    """A plugin that fails where its own code shows up in the traceback."""
+
+    def __init__(self, error):
+        self.error = error
+
+    @hookimpl
+    def gc_request_rendered(self, request):  # noqa: ARG002 - the hook
+        self.break_down()
+
+    def break_down(self):
+        raise self.error
+
+
+def failed(error):
+    """Send a request which a plugin fails to observe."""
+    plugins = Plugins()
+    plugins.register(Fails(error), name="fails")
+    with small(plugins=plugins, strategy="none") as session:
+        session.append(user("Do it."))
+        session.pre_send()
+    (failure,) = plugins.failures
+    assert failure.error is error
+
+
+def test_the_traceback_of_a_plugins_error_reaches_the_processors_of_a_configured_structlog(host, capsys):
+    error = ZeroDivisionError("on purpose")
+    failed(error)
+    (event,) = host.named("plugin failed")
+    assert (event["level"], event["exc_info"]) == ("warning", error)
+    rendered = structlog.processors.format_exc_info(None, "warning", event)["exception"]
+    assert "in break_down" in rendered
+    assert rendered.endswith("ZeroDivisionError: on purpose")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_structlog_that_is_sent_to_logging_hands_the_traceback_on(caplog):
+    structlog.configure(
+        processors=[structlog.stdlib.render_to_log_kwargs],
+        wrapper_class=structlog.stdlib.BoundLogger,
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+    failed(ZeroDivisionError("on purpose"))
+    assert "in break_down" in caplog.text
+
+
+def test_without_structlog_logging_has_the_traceback_at_the_events_level_and_nothing_is_printed(caplog, capsys):
+    error = ZeroDivisionError("on purpose")
+    failed(error)
+    (record,) = caplog.records
+    assert (record.levelname, record.gc_event, record.exc_info[1]) == ("WARNING", "plugin failed", error)
+    assert "exc_info" not in record.getMessage()
+    assert "in break_down" in caplog.text
+    caplog.clear()
+    caplog.set_level(logging.ERROR, logger="gc_core")
+    failed(error)
+    assert caplog.records == []
+    assert capsys.readouterr().out == ""
+
+
+def test_an_unconfigured_program_has_the_traceback_on_stderr_alone():
+    program = """
+from gc_core import Plugins
+with Plugins().guarded("mine", "counting"):
+    raise ZeroDivisionError("on purpose")
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout == ""
+    assert done.stderr.startswith('event="plugin failed" plugin=mine doing=counting ')
+    assert done.stderr.endswith("ZeroDivisionError: on purpose\n")
+
+
+class Unreadable(Exception):  # noqa: N818 - as a plugin may say it
+    """Fails wherever it is shown or compared."""
+
+    def __repr__(self):
+        raise self
+
+    __str__ = __eq__ = __ne__ = __repr__
+    __hash__ = None
+
+
+@pytest.mark.parametrize("processors", [None, [structlog.processors.JSONRenderer()], [structlog.dev.ConsoleRenderer()]])
+def test_an_error_that_cannot_be_read_is_logged_all_the_same(processors, caplog):
+    if processors is not None:
+        structlog.configure(processors=processors)
+    failed(Unreadable())
+    assert {record.gc_event for record in caplog.records} <= {"plugin failed", "event not logged"}
 
 
 def test_a_refusal_of_the_provider_is_logged(host):

@@ -3,6 +3,7 @@ Hooks work as pluggy documents: order, wrappers, blocking, late registration; an
 implementation.
 """
 
+import asyncio
 import copy
 import sys
 
@@ -621,6 +622,11 @@ def test_blocking_unregisters_who_is_there_and_unblocking_lets_it_in_again():
     assert [info.name for info in plugins.strategies()] == ["idle", "none"]
 
 
+def test_gc_core_itself_cannot_be_blocked():
+    with pytest.raises(ConfigError, match="blocked = 'gc_core': gc-core itself cannot be blocked"):
+        Plugins.discover(blocked=["gc_budget", "gc_core"])
+
+
 def test_one_name_to_block_is_not_taken_for_its_letters():
     with pytest.raises(ConfigError, match="blocked = 'gc_budget': expected a list of plugins' names"):
         Plugins.discover(blocked="gc_budget")
@@ -705,6 +711,22 @@ def test_hooks_of_other_projects_are_left_to_pluggy():
     assert plugins.failures == []
 
 
+def test_a_hook_whose_specification_comes_later_is_blamed_on_nobody_else():
+    received = []
+    plugins = Plugins()
+    plugins.manager.register(implementing("their_choice", lambda: "mine"), "mine")
+    assert plugins.register(adds("a"), name="innocent") == "innocent"
+    with pytest.raises(PluginError, match=r"^plugin 'guilty' cannot be registered: unknown hook 'their_choise'$"):
+        plugins.register(implementing("their_choise", fails), name="guilty")
+    with pytest.raises(PluginError, match=r"^plugin 'too early' .*: unknown hook 'their_choice'$"):
+        plugins.register(implementing("their_choice", fails), name="too early")
+    plugins.register(implementing("their_wish", fails, optionalhook=True), name="optional")
+    plugins.manager.add_hookspecs(Theirs)
+    assert plugins.manager.hook.their_choice() == "mine"
+    plugins.register(implementing("their_choice", lambda: received.append(1)), name="in time")
+    assert (plugins.manager.hook.their_choice(), received) == ("mine", [1])
+
+
 def test_a_plugin_that_fails_on_historic_calls_is_not_registered():
     plugins = Plugins()
     plugins.manager.add_hookspecs(Theirs)
@@ -723,6 +745,53 @@ def test_a_plugin_that_fails_on_historic_calls_is_not_registered():
         plugins.register(Fails(), name="fails")
     assert [name for name, _ in plugins.manager.list_name_plugin()] == ["gc_core"]
     assert [info.name for info in plugins.strategies()] == ["none"]
+
+
+# --- coroutine functions ----------------------------------------------------------------------------------------------
+
+
+async def coroutine():
+    return None
+
+
+async def asynchronous_generator():
+    yield
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("body", [coroutine, asynchronous_generator])
+@pytest.mark.parametrize("hook", [*CASES, *REGISTERS])
+def test_a_hook_that_is_a_coroutine_function_is_refused_instead_of_never_run(hook, body):
+    plugins, plugin = Plugins(), implementing(hook, body)
+    said = f"{hook} of 'mine' is a coroutine function, .*hooks are plain functions"
+    with pytest.raises(PluginError, match=f"^plugin 'mine' cannot be registered: {said}"):
+        plugins.register(plugin, name="mine")
+    with pytest.raises(PluginError, match=said):
+        plugins.manager.register(plugin, "mine")
+    assert [name for name, _ in plugins.manager.list_name_plugin()] == ["gc_core"]
+
+
+def test_a_method_that_is_a_coroutine_function_is_refused_by_its_hook_and_nothing_of_the_plugin_stays():
+    class Watches:
+        @hookimpl
+        def gc_register_strategies(self, register):
+            register("idle", Idle)
+
+        @hookimpl
+        async def gc_request_rendered(self, request):
+            """Never run."""
+
+    plugins = Plugins()
+    with pytest.raises(PluginError, match="'mine' cannot be registered: gc_request_rendered of 'mine' is a coroutine"):
+        plugins.register(Watches(), name="mine")
+    assert [info.name for info in plugins.strategies()] == ["none"]
+
+
+def test_a_host_may_await_its_own_hooks():
+    plugins = Plugins()
+    plugins.manager.add_hookspecs(Theirs)
+    plugins.register(implementing("their_choice", coroutine), name="mine")
+    assert asyncio.run(plugins.manager.hook.their_choice()) is None
 
 
 # --- in a session -----------------------------------------------------------------------------------------------------

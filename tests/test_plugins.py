@@ -54,6 +54,7 @@ BROKEN = {
     "ends the process": "import sys; sys.exit(3)",
     "raises when it registers": GOOD.replace('register("good", Good)', 'register("good", Good); 1 / 0'),
     "implements an unknown hook": GOOD + "\n@gc.hookimpl\ndef gc_collect_everything(): pass\n",
+    "implements a hook as a coroutine function": GOOD + "\n@gc.hookimpl\nasync def gc_request_rendered(): pass\n",
     "asks for an unknown argument": GOOD + "\n@gc.hookimpl\ndef gc_classify(item, wish): pass\n",
     "offers what is no class": GOOD.replace("Good)", "5)"),
     "offers it without a name": GOOD.replace('"good"', '""'),

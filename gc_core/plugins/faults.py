@@ -69,5 +69,5 @@ class Faults:
         if len(self.failures) > MOST_FAILURES:
             del self.failures[MOST_FAILURES // 2]
         self._in_a_row[plugin, doing] = self._in_a_row.get((plugin, doing), 0) + 1
-        _log.warning("plugin failed", plugin=plugin, doing=doing, error=str(failure))
+        _log.warning("plugin failed", plugin=plugin, doing=doing, error=str(failure), exc_info=error)
         return failure

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import copy
+import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextvars import ContextVar
 from types import FunctionType, MethodType, ModuleType
@@ -29,6 +30,9 @@ A = TypeVar("A")
 
 MASKED: Final = "[masked: a plugin that looks for secrets failed]"
 """Replaces a text that could not be checked."""
+
+_OWN_HOOKS: Final = frozenset(name for name in vars(hookspecs) if name.startswith("gc_"))
+"""Hooks that gc-core calls; a host calls its own, and may await them."""
 
 _HOOKABLE: Final = (FunctionType, MethodType, staticmethod, classmethod)
 """What pluggy takes for an implementation, if it is marked."""
@@ -318,6 +322,10 @@ def _listed(answers: Any) -> list[Any]:
     return [answer for answer in answers if answer is not None]
 
 
+def _is_async(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
 # -- the manager ---------------------------------------------------------------------------------------------------
 
 
@@ -349,7 +357,24 @@ class HookManager(pluggy.PluginManager):
         """Return the marks of an implementation; pluggy's slow look is spared for what in a module is no function."""
         if type(plugin) is ModuleType and not isinstance(vars(plugin).get(name), _HOOKABLE):
             return None
-        return super().parse_hookimpl_opts(plugin, name)
+        marks = super().parse_hookimpl_opts(plugin, name)
+        hook = name if marks is None else marks.get("specname") or name
+        if marks is not None and hook in _OWN_HOOKS and _is_async(getattr(plugin, name)):
+            raise PluginError(
+                f"{hook} of {self.registering!r} is a coroutine function, which would never run; hooks are plain"
+                " functions: def, not async def"
+            )
+        return marks
+
+    def check_known(self, plugin: object) -> None:
+        """
+        Raise PluginError if this plugin implements an unknown hook. pluggy's ``check_pending`` would blame it for those
+        of others too, whose specification may come later.
+        """
+        for caller in self.get_hookcallers(plugin) or ():
+            own = [each for each in caller.get_hookimpls() if each.plugin is plugin]
+            if not caller.has_spec() and not all(each.optionalhook for each in own):
+                raise PluginError(f"unknown hook {caller.name!r}")
 
     def register(self, plugin: object, name: str | None = None) -> str | None:
         """Register a plugin as pluggy does; its implementations are isolated from then on."""

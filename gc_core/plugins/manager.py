@@ -46,6 +46,9 @@ LOADING, COLLECT, SUMMARIZE, SCORE, EXTRACT = "loading", "collect", "summarize",
 COUNT = "count"
 """What a plugin may be doing when it fails; hooks have their own names."""
 
+_CORE = "gc_core"
+"""The plugin with gc-core's own offers."""
+
 
 class Plugins:
     """
@@ -83,13 +86,13 @@ class Plugins:
         for hook, registry in self._offered.items():
             offer = functools.partial(self._offer, registry)
             getattr(self.manager.hook, hook).call_historic(kwargs={"register": offer})
-        self.register(builtin, name="gc_core")
+        self.register(builtin, name=_CORE)
 
     @classmethod
     def discover(cls, blocked: Iterable[str] = ()) -> Plugins:
         """
         Load every entry point of the group, each by itself: errors are recorded in ``failures``. Raises ConfigError if
-        ``blocked`` is not a list of names.
+        ``blocked`` is not a list of names, or names gc-core's own plugin.
 
         A name belongs to the distribution named like it, ``gc-x`` or ``x`` for the strategy ``x``; otherwise to the
         first that uses it. The names of gc-core's own strategies belong to no other distribution. A plugin that uses
@@ -105,6 +108,8 @@ class Plugins:
         plugins, entries = cls(), installed_entries()
         plugins._discovered = True
         for name in listed("blocked", blocked, "plugins' names", kinds=str, error=ConfigError):
+            if name == _CORE:
+                raise ConfigError(f"blocked = {name!r}: gc-core itself cannot be blocked, only plugins beside it")
             plugins.manager.set_blocked(name)
             _warn_if_misspelt(name, {entry.name for entry in entries})
         for entry in reversed(entries):  # pluggy calls the newest first
@@ -117,8 +122,9 @@ class Plugins:
         Register a module or object with ``@hookimpl`` functions, at any time; return its name, or None if that is
         blocked. Without a name, a module has its own.
 
-        Raises PluginError when it or its name is already registered, or when it implements an unknown hook, offers a
-        strategy name that is taken, or fails in doing so; nothing of it is registered then.
+        Raises PluginError when it or its name is already registered, or when it implements an unknown hook or one as a
+        coroutine function, offers a strategy name that is taken, or fails in doing so; nothing of it is registered
+        then.
         """
         check_kind("name", name, str | None, "the plugin's name, or None", error=PluginError)
         key = name or self.manager.get_canonical_name(module)
@@ -127,7 +133,7 @@ class Plugins:
         registered = None
         with isolated() as attempt:
             registered = self.manager.register(module, key)
-            self.manager.check_pending()
+            self._hooks.check_known(module)
         if attempt.error is not None:
             self.manager.unregister(name=key)
             raise PluginError(f"plugin {key!r} cannot be registered: {attempt.error}") from attempt.error

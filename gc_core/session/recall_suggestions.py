@@ -15,6 +15,7 @@ from gc_core.session.inbox import Inbox
 from gc_core.session.runtime import CallGate, Runtime
 from gc_core.storage.search import Filters, Hit
 from gc_core.values.items import Form, Item, ItemKind, Unit, number_of
+from gc_core.values.loggers import logger
 from gc_core.values.references import ByteRange
 from gc_core.values.sources import ENRICHMENT, RECALLED_NAME
 from gc_core.window.memory_blocks import Block
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from gc_core.session.named_calls import CallFinder
     from gc_core.session.named_results import ResultFinder
     from gc_core.session.plain_questions import PlainQuestions
+
+_log = logger("gc_core.session")
 
 MOST_SUGGESTED = 3
 """The most suggestions at once."""
@@ -51,6 +54,21 @@ class Suggestion:
     reason: str
     names: tuple[str, ...]
     tokens: int
+
+
+@attrs.frozen
+class _Found:
+    """
+    A suggestion, with its reason for the log.
+
+    Attributes:
+        suggestion: What is suggested.
+        why: The kind of its reason: no words of the conversation.
+
+    """
+
+    suggestion: Suggestion
+    why: str
 
 
 class Suggestible(Protocol):
@@ -136,6 +154,44 @@ class RecallSuggestions:
 
     def suggest(self) -> tuple[Suggestion, ...]:
         """Return suggestions, the most needed first; see ``suggest_recall``."""
+        return tuple(found.suggestion for found in self._found())
+
+    def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
+        """Place the suggested texts at the end of the next request; see ``auto_expand``."""
+        if type(cap) is not int or cap < 1:
+            raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
+        suggested = self._found()
+        counter = self._runtime.counter
+        frame = Block(source=ENRICHMENT.name, name=RECALLED, text="", kind=ItemKind.ENRICHMENT).framed
+        left = min(cap, self._runtime.config.usable // 4) - counter.count(frame) - counter.per_message
+        parts: list[str] = []
+        used: list[_Found] = []
+        for place, found in enumerate(suggested):
+            part = self._excerpt(found.suggestion, left // (len(suggested) - place))
+            if part:
+                parts.append(part)
+                used.append(found)
+                left -= counter.count(part + "\n\n")
+        if parts:
+            self._give("\n\n".join(parts), used)
+        return tuple(found.suggestion for found in used)
+
+    # -- inside --------------------------------------------------------------------------------------------------
+
+    def _give(self, text: str, used: Sequence[_Found]) -> None:
+        """Let the text wait for the next request, and log it unless it waits already or stands in the window."""
+        with self._gate.call("enrich"):
+            before = self._runtime.state.blocks.waiting
+            self._inbox.give(ENRICHMENT.name, {RECALLED: text})
+            if any(block not in before for block in self._runtime.state.blocks.waiting):
+                _log.info(
+                    "texts brought back",
+                    items=",".join(found.suggestion.item for found in used),
+                    tokens=self._runtime.counter.count(text),
+                    why=", ".join(dict.fromkeys(found.why for found in used)),
+                )
+
+    def _found(self) -> tuple[_Found, ...]:
         from gc_core.session.said_words import SaidWords  # as the others below
 
         items = tuple(self._runtime.context.items())
@@ -144,43 +200,28 @@ class RecallSuggestions:
         if step is None:
             return ()
         whole = frozenset(item.id for item in items if item.form is Form.WHOLE)
-        repeated = [self._suggested(key, (), why) for key, why in self._answered_before(step, whole)]
+        repeated = [
+            _Found(self._suggested(key, (), why), "a call was repeated")
+            for key, why in self._answered_before(step, whole)
+        ]
         said = SaidWords.of(step)  # once: it asks the model of rules
         named = self._results.results(step, said, items)
-        taken = {suggestion.item for suggestion in repeated}
-        called = [self._suggested(each.item, each.words, each.reason) for each in named.found if each.item not in taken]
-        taken.update(suggestion.item for suggestion in called)
+        taken = {found.suggestion.item for found in repeated}
+        called = [
+            _Found(self._suggested(each.item, each.words, each.reason), "it tells of what is named")
+            for each in named.found
+            if each.item not in taken
+        ]
+        taken.update(found.suggestion.item for found in called)
         carried = [
             self._suggested(key, names, f"the only carriers of {', '.join(names)} were collected")
             for key, names in self._carriers.carriers(step, items, named, whole).items()
             if key not in taken
         ]
         carried.sort(key=lambda suggestion: (-len(suggestion.names), -number_of(suggestion.item)))
-        found = (*repeated, *called, *carried)[:MOST_SUGGESTED]
+        lost = (_Found(suggestion, "a name had no other carrier") for suggestion in carried)
+        found = (*repeated, *called, *lost)[:MOST_SUGGESTED]
         return found or self._asked_for(step, said.text, items, named.changed | named.decided)
-
-    def expand(self, cap: int = 2_000) -> tuple[Suggestion, ...]:
-        """Place the suggested texts at the end of the next request; see ``auto_expand``."""
-        if type(cap) is not int or cap < 1:
-            raise ConfigError(f"cap = {cap!r}: expected a whole number of tokens of at least 1")
-        suggested = self.suggest()
-        counter = self._runtime.counter
-        frame = Block(source=ENRICHMENT.name, name=RECALLED, text="", kind=ItemKind.ENRICHMENT).framed
-        left = min(cap, self._runtime.config.usable // 4) - counter.count(frame) - counter.per_message
-        parts: list[str] = []
-        used: list[Suggestion] = []
-        for place, suggestion in enumerate(suggested):
-            part = self._excerpt(suggestion, left // (len(suggested) - place))
-            if part:
-                parts.append(part)
-                used.append(suggestion)
-                left -= counter.count(part + "\n\n")
-        if parts:
-            with self._gate.call("enrich"):
-                self._inbox.give(ENRICHMENT.name, {RECALLED: "\n\n".join(parts)})
-        return tuple(used)
-
-    # -- inside --------------------------------------------------------------------------------------------------
 
     @functools.cached_property
     def _calls(self) -> CallFinder:
@@ -212,11 +253,12 @@ class RecallSuggestions:
 
     def _asked_for(
         self, said: Unit, words_said: str, items: Sequence[Item], without: Collection[str]
-    ) -> tuple[Suggestion, ...]:
+    ) -> tuple[_Found, ...]:
         """Return what is asked for in plain words, besides those of some names."""
         with self._gate.call("search"):
             answers = self._questions.answers(said, words_said, items, without)
-        return tuple(self._suggested(answer.item, answer.words, answer.reason) for answer in answers)
+        suggestions = (self._suggested(answer.item, answer.words, answer.reason) for answer in answers)
+        return tuple(_Found(suggestion, "plain words ask for it") for suggestion in suggestions)
 
     def _search(self, query: str, **filters: Unpack[Filters]) -> tuple[Hit, ...]:
         with self._gate.call("search"):

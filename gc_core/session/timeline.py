@@ -63,8 +63,10 @@ class Timeline:
 
     def release(self) -> None:
         """Allow restored content to be collected again."""
+        held = any(self._runtime.context.find(key) is not None for key in self._runtime.state.undone)
         self._runtime.recorder.release()
-        _log.info("pins released")
+        if held:
+            _log.info("pins released")
 
     # -- going back ----------------------------------------------------------------------------------------------
 

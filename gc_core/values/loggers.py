@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import attrs
 
-from gc_core.isolation import isolated
+from gc_core.isolation import isolated, told
 
 Value = str | int | float | bool | None
 
@@ -214,30 +214,33 @@ class Log:
         """Log a decision or an action."""
         self._emit(_INFO, event, fields)
 
-    def warning(self, event: str, **fields: Value) -> None:
-        """Log a failure, a refusal, or a state that needs attention."""
-        self._emit(_WARNING, event, fields)
+    def warning(self, event: str, *, exc_info: BaseException | None = None, **fields: Value) -> None:
+        """Log a failure, a refusal, or a state that needs attention, with the traceback of an error."""
+        self._emit(_WARNING, event, fields, exc_info)
 
-    def _emit(self, level: str, event: str, fields: dict[str, Value]) -> None:
+    def _emit(self, level: str, event: str, fields: dict[str, Value], error: BaseException | None = None) -> None:
         if level == _DEBUG and not self.hears_debug:
             return
         fields = {key: value for key, value in fields.items() if value != ""}
         structlog = _configured_structlog()
         if structlog is None:
-            self._by_logging(level, event, fields)
+            self._by_logging(level, event, fields, error)
             return
         with isolated() as attempt:
-            self._by_structlog(structlog, level, event, fields)
+            self._by_structlog(structlog, level, event, fields, error)
         if attempt.error is not None:
-            self._by_logging(_WARNING, "event not logged", {"lost": event, "error": repr(attempt.error)})
+            self._by_logging(_WARNING, "event not logged", {"lost": event, "error": told(attempt.error)})
 
-    def _by_structlog(self, structlog: Any, level: str, event: str, fields: dict[str, Value]) -> None:
+    def _by_structlog(
+        self, structlog: Any, level: str, event: str, fields: dict[str, Value], error: BaseException | None
+    ) -> None:
         log: Any = structlog.get_logger(self.name).bind(logger=self.name)
         if isinstance(log, structlog.stdlib.AsyncBoundLogger):
             log = log.sync_bl  # it cannot be awaited here
-        getattr(log, level)(event, **{**fields, **_context()})
+        traceback = {} if error is None else {"exc_info": error}
+        getattr(log, level)(event, **{**fields, **_context(), **traceback})
 
-    def _by_logging(self, level: str, event: str, fields: dict[str, Value]) -> None:
+    def _by_logging(self, level: str, event: str, fields: dict[str, Value], error: BaseException | None = None) -> None:
         number = _LEVELS[level]
         if not self._logging.isEnabledFor(number):
             return
@@ -245,7 +248,7 @@ class Log:
         # Under a prefix: logging refuses names that a record, or a host's record factory, already has.
         extra = {key if key.startswith("gc_") else f"gc_{key}": value for key, value in record.items()}
         text = _render()(self._logging, level, dict(record))
-        self._logging.log(number, text, extra=extra, stacklevel=_FRAMES)
+        self._logging.log(number, text, exc_info=error, extra=extra, stacklevel=_FRAMES)
 
 
 def _context() -> dict[str, Value]:

@@ -9,9 +9,10 @@ after its name, or what something is called. A number of one or two digits is on
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -61,6 +62,7 @@ _DONE = regex(
     re.IGNORECASE,
 )
 
+_JOINS = regex(r"[\s`\"'*]{0,4}(?:,|,?\s?(?:and|und|et|y|e|en|и|&))[\s`\"'*]{1,4}")
 _DENIED = regex(
     r"\b(?:not|never|nor|neither|without|nicht|kein\w{0,2}|nie|ohne|no|nunca|sin|ne|pas|jamais|sans|não|nunca|sem|non|mai"
     r"|не|никогда)\b|n['’]t\b|没|不|未|ませ",
@@ -193,7 +195,7 @@ def items_named(text: str) -> tuple[str, ...]:
 
 
 def files_worked_on(text: str) -> tuple[str, ...]:
-    """Return the files that a text says its author has read or changed, one a sentence."""
+    """Return the files that a text says its author has read or changed: in each sentence one, or a list."""
     return tuple(dict.fromkeys(file for sentence in _sentences(text) for file in _file_of(sentence)))
 
 
@@ -203,10 +205,17 @@ def _file_of(sentence: str) -> Iterator[str]:
         return
     files = [match for match in _FILE.finditer(sentence) if not _PRODUCT.fullmatch(match[0])]
     after = [match for match in files if match.start() >= done.start()]
-    for match in after[:1] or files[-1:]:
+    for match in _listed_from_first(after, sentence) or files[-1:]:
         told = sentence[: max(match.end(), done.end())]
         if not (_DENIED.search(told) or _SUPPOSED.search(told)):
             yield match[0]
+
+
+def _listed_from_first(files: Sequence[re.Match[str]], sentence: str) -> Sequence[re.Match[str]]:
+    """Return the first file and those that a comma or "and" joins to it."""
+    gaps = (sentence[one.end() : other.start()] for one, other in itertools.pairwise(files))
+    joined = itertools.takewhile(_JOINS.fullmatch, gaps)
+    return files[: 1 + sum(1 for _ in joined)]
 
 
 def values_told(text: str) -> tuple[tuple[str, str], ...]:

@@ -207,6 +207,29 @@ def test_anthropics_clients_send_it(monkeypatch):
         assert [len(body["context_management"]["edits"]) for body in server.requests] == [3, 3]
 
 
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_what_the_host_passes_to_kwargs_is_merged_and_what_stands_beside_it_is_overridden(is_inside):
+    """Anthropic's client lets headers and bodies override its own arguments; ``messages.create`` takes no others."""
+    seen = []
+    client = anthropic.DefaultHttpxClient(event_hooks={"request": [seen.append]})
+    mine = {
+        "betas": ["x-1"],
+        "context_management": {"edits": [{"type": "clear_tool_uses_20250919", "exclude_tools": ["memory"]}]},
+    }
+    said = answer("Done.") | {"content": [{"type": "text", "text": "Done."}]}
+    with (
+        ProviderServer([said]) as server,
+        opened({"clear_percent": 50}) as session,
+        anthropic.Anthropic(api_key="k", base_url=server.url, http_client=client) as vendor,
+    ):
+        request = session.pre_send()
+        arguments = request.kwargs(**mine) if is_inside else {**mine, **request.kwargs()}
+        vendor.beta.messages.create(model=OPUS, max_tokens=100, **arguments)
+        (edit,) = server.requests[0]["context_management"]["edits"]
+    assert ("exclude_tools" in edit) is is_inside
+    assert seen[0].headers["anthropic-beta"] == (f"x-1,{CONTEXT}" if is_inside else CONTEXT)
+
+
 def test_openais_client_sends_it():
     reply = {
         "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]

@@ -11,6 +11,7 @@ import pytest
 
 from gc_core import ConfigError, GCConfig, GCSession, GCTriggerReason, load_config
 from gc_core.providers.anthropic.context_editing import merged
+from gc_core.providers.rules import check_request
 from tests.support.inside import core_of, moment_of, state_of
 from tests.support.provider import ProviderServer
 from tests.support.say import answer, lines, results, schema, use, user
@@ -206,6 +207,29 @@ def test_anthropics_clients_send_it(monkeypatch):
         assert [len(body["context_management"]["edits"]) for body in server.requests] == [3, 3]
 
 
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_what_the_host_passes_to_kwargs_is_merged_and_what_stands_beside_it_is_overridden(is_inside):
+    """Anthropic's client lets headers and bodies override its own arguments; ``messages.create`` takes no others."""
+    seen = []
+    client = anthropic.DefaultHttpxClient(event_hooks={"request": [seen.append]})
+    mine = {
+        "betas": ["x-1"],
+        "context_management": {"edits": [{"type": "clear_tool_uses_20250919", "exclude_tools": ["memory"]}]},
+    }
+    said = answer("Done.") | {"content": [{"type": "text", "text": "Done."}]}
+    with (
+        ProviderServer([said]) as server,
+        opened({"clear_percent": 50}) as session,
+        anthropic.Anthropic(api_key="k", base_url=server.url, http_client=client) as vendor,
+    ):
+        request = session.pre_send()
+        arguments = request.kwargs(**mine) if is_inside else {**mine, **request.kwargs()}
+        vendor.beta.messages.create(model=OPUS, max_tokens=100, **arguments)
+        (edit,) = server.requests[0]["context_management"]["edits"]
+    assert ("exclude_tools" in edit) is is_inside
+    assert seen[0].headers["anthropic-beta"] == (f"x-1,{CONTEXT}" if is_inside else CONTEXT)
+
+
 def test_openais_client_sends_it():
     reply = {
         "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]}]
@@ -275,27 +299,142 @@ def test_what_the_configuration_spares_counts_in_full_when_the_provider_clears()
         assert [item.name for item in cleared] == ["read"]
 
 
-def test_what_openai_compacts_on_demand_takes_the_place_of_the_window():
-    with opened({"compact_percent": 75}, format="responses") as session:
-        session.extend([answer("Which one?"), user("Look at " + lines(2_000)), answer("I will."), user("Go on.")])
-        before, request = session.budget.total, session.pre_send()
-        compacted = {
-            "id": "resp_1",
-            "object": "response.compaction",
-            "created_at": 1,
-            "output": [
-                {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Fix the login."}]},
-                {"type": "compaction", "id": "cmp_1", "encrypted_content": "c2VhbA=="},
-            ],
-            "usage": {"input_tokens": 9, "output_tokens": 9, "total_tokens": 18},
-        }
-        with _answering(compacted) as (url, asked), openai.OpenAI(api_key="k", base_url=url, max_retries=0) as client:
-            session.extend(client.responses.compact(model="gpt-5", input=request.kwargs()["input"]).output)
-        assert asked == ["/responses/compact"]
-        after = session.pre_send()
-        assert after.messages[0]["type"] == "compaction"
-        assert "Fix the login." in str(after.messages)
+def said(text):
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+
+
+def compaction(number=1):
+    return {"type": "compaction", "id": f"cmp_{number}", "encrypted_content": "c2VhbA=="}
+
+
+FIX, RULE, NEXT = said("Fix the login."), said("Never touch the schema."), user("Which test is next?")
+
+
+def compacted_by_openai(request, *output):
+    """What OpenAI's client returns for the output of its endpoint."""
+    body = {
+        "id": "resp_1",
+        "object": "response.compaction",
+        "created_at": 1,
+        "output": output,
+        "usage": {"input_tokens": 9, "output_tokens": 9, "total_tokens": 18},
+    }
+    with _answering(body) as (url, asked), openai.OpenAI(api_key="k", base_url=url, max_retries=0) as client:
+        given = client.responses.compact(model="gpt-5", input=request.kwargs()["input"]).output
+    assert asked == ["/responses/compact"]
+    return given
+
+
+def worked(directory=None):
+    """A session of Responses with a request, an answer and much text."""
+    session = GCSession(GCConfig(), format="responses", model="gpt-5", directory=directory)
+    session.extend([user("Fix the login."), answer("Which one?"), user("Look at " + lines(2_000)), answer("I will.")])
+    return session
+
+
+def test_what_openai_compacts_on_demand_takes_the_place_of_the_window_as_it_is(tmp_path):
+    with worked(tmp_path / "s") as session:
+        before = session.budget.total
+        session.extend(compacted_by_openai(session.pre_send(), FIX, RULE, compaction()))
+        session.append(NEXT)
+        request = session.pre_send()
+        assert list(request.messages) == [FIX, RULE, compaction(), NEXT]
+        assert check_request(request) == ()
         assert session.budget.total < before / 2
+        assert session.search("Look at")
+    with GCSession.open(tmp_path / "s") as again:
+        assert again.pre_send().messages == request.messages
+
+
+def test_a_second_compaction_on_demand_replaces_the_first():
+    with worked() as session:
+        session.extend([FIX, RULE, compaction()])
+        session.append(NEXT)
+        session.post_turn(answer("The second."))
+        session.extend(compacted_by_openai(session.pre_send(), FIX, RULE, said("Which test is next?"), compaction(2)))
+        assert list(session.pre_send().messages) == [FIX, RULE, said("Which test is next?"), compaction(2)]
+
+
+def test_only_user_messages_directly_before_the_compaction_in_the_same_list_stay():
+    with worked() as session:
+        session.append(user("Look again."))
+        session.extend([user("Go."), answer("I go."), RULE, compaction(), NEXT])
+        sent = list(session.pre_send().messages)
+        assert sent[:3] == [RULE, compaction(), NEXT]
+        assert [message["role"] for message in sent[3:]] == ["user"]
+        assert "Fix the login." in str(sent[3])
+        assert not {"Go.", "Look again."} & {str(message.get("content")) for message in sent}
+
+
+@pytest.mark.parametrize("reply", [{"role": "assistant", "output": [compaction()]}, compaction()])
+def test_a_compaction_in_a_reply_replaces_the_question_before_it(reply):
+    with worked() as session:
+        session.append(NEXT)
+        session.pre_send()
+        session.post_turn(reply)
+        assert session.pre_send().messages[0] == compaction()
+
+
+def test_a_list_that_openai_compacted_is_sent_as_it_is():
+    held = [FIX, RULE, said("Add a test."), compaction(), NEXT]
+    with GCSession(GCConfig(), format="responses", model="gpt-5") as session:
+        assert list(session.sync(held).messages) == held
+        held += [{"role": "assistant", "content": "The second."}, user("Run it.")]
+        assert list(session.sync(held).messages) == held
+
+
+def test_a_list_is_compacted_by_openai_again_and_again(tmp_path):
+    config = GCConfig()
+    with GCSession(config, format="responses", model="gpt-5", directory=tmp_path / "s") as session:
+        held = [FIX, answer("Which one?"), user("Look at " + lines(2_000)), answer("I will."), RULE]
+        session.sync(held)
+        for number in range(1, 4):
+            held = [FIX, RULE, *map(said, ["Look."] * number), compaction(number), user("Look.")]
+            assert list(session.sync(held).messages) == held
+        assert session.search("Which one?")
+    with GCSession.open(tmp_path / "s") as again:
+        assert list(again.sync(held).messages) == held
+
+
+def test_a_list_with_a_compaction_of_the_last_reply_loses_what_that_replaced():
+    with GCSession(GCConfig(), format="responses", model="gpt-5") as session:
+        held = [FIX, {"role": "assistant", "content": "Which one?"}, NEXT]
+        session.sync(held)
+        sent = session.sync([*held, compaction(), {"role": "assistant", "content": "The second."}, user("Run it.")])
+        assert sent.messages[0] == compaction()
+
+
+def test_what_the_user_said_before_a_compaction_stays_one_by_one():
+    with worked() as session:
+        session.extend([FIX, RULE, compaction()])
+        session.append(NEXT)
+        session.post_turn(answer("The second."))
+        session.append(user("Run it."))
+        session.pre_send()
+        policies = {item.text: (item.unit, item.policy.value) for item in session.items()}
+        assert policies[RULE["content"][0]["text"]][1] == "preservable"
+        assert len({policies[message["content"][0]["text"]][0] for message in (FIX, RULE)}) == 2
+
+
+@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_progressive", "gc_rolling"])
+def test_collections_after_a_compaction_on_demand_keep_it_behind_the_user_messages(strategy):
+    config = GCConfig(context_limit=30_000, output_reservation=0, reread_guard="off", preserve_recent_turns=0)
+    with GCSession(config, strategy=strategy, format="responses", model="gpt-5") as session:
+        session.extend([user("Begin."), answer("I begin."), FIX, RULE, compaction()])
+        for place in range(12):
+            session.append(user(f"Read file {place}."))
+            session.pre_send()
+            session.post_turn(answer(lines(250, f"f{place}")))
+        session.append(NEXT)
+        session.collect_now(target_percent=30)
+        request = session.pre_send()
+        sent = list(request.messages)
+        assert check_request(request) == ()
+        assert [RULE, compaction()] == [message for message in sent if message in (RULE, compaction())]
+        assert session.undo()
+        assert list(session.pre_send().messages)[:3] == [FIX, RULE, compaction()]
+        session.rewind(2)
+        assert list(session.pre_send().messages)[:3] == [FIX, RULE, compaction()]
 
 
 # --- what cannot be ---------------------------------------------------------------------------------------------------

@@ -105,6 +105,9 @@ class Format(Protocol):
     def replaces(self, payload: Payload) -> bool:
         """Return whether the provider's own compaction replaces everything before this message (R4)."""
 
+    def follows_users(self, payload: Payload) -> bool:
+        """Return whether it is a compaction before which the provider wants user messages: a compacted window (R4)."""
+
     def marks(self, payload: Payload) -> int:
         """Return the number of cache marks in a message or tool schema."""
 

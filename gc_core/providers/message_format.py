@@ -40,6 +40,10 @@ class MessageFormat:
         """Return False: no message replaces what came before it."""
         return False
 
+    def follows_users(self, payload: Payload) -> bool:  # noqa: ARG002 - the protocol
+        """Return False: a compaction, if there is any, comes first."""
+        return False
+
     def marks(self, payload: Payload) -> int:  # noqa: ARG002 - the protocol
         """Return 0: messages carry no breakpoints."""
         return 0

@@ -203,15 +203,19 @@ class SessionFacade:
         """
         Add several messages in order. Raises MessageError as ``append`` does, with the message's place in the list, and
         for what is not a list.
+
+        The output of OpenAI's ``responses.compact`` replaces the window as it is: its user messages stay before the
+        compaction. A compaction with no user message of this list directly before it is the first in the window.
         """
         if policy is not None:
             check_policy(policy, MessageError)
         given = listed("messages", messages, "messages; append() takes one", error=MessageError)
-        for place, message in enumerate(given):
-            try:
-                self.append(message, policy=policy)
-            except MessageError as error:
-                raise in_list(error, place) from error
+        with self._core.inbox.one_list():
+            for place, message in enumerate(given):
+                try:
+                    self.append(message, policy=policy)
+                except MessageError as error:
+                    raise in_list(error, place) from error
 
     @synchronized
     def on_stream(self, *, text: str = "", usage: object | None = None) -> bool:

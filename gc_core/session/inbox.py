@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
@@ -43,7 +44,22 @@ class Inbox:
         """Number of the newest item in the last request; None until this process has sent one."""
         self._promised: list[str] = []
         """The provider's ids of calls with a provisional answer: their results come late, as text."""
+        self._run: int | None = None
+        """Number of the item before the user messages that came last in the list that is being taken."""
+        self._is_list = False
         self.held = 0
+
+    @contextlib.contextmanager
+    def one_list(self, run: int | None = None) -> Iterator[None]:
+        """
+        Take what follows as one list: a compaction by itself keeps the user messages directly before it (R4). ``run``
+        is the number of the item before those with which the known part of the list ends.
+        """
+        self._run, self._is_list = run, True
+        try:
+            yield
+        finally:
+            self._run, self._is_list = None, False
 
     def append(self, message: object, policy: GCPolicy | None = None, *, listed: bool = False) -> tuple[str, ...]:
         """Take a message of the conversation, which the caller's next list has too if ``listed``."""
@@ -54,7 +70,13 @@ class Inbox:
 
     def take(self, payload: Payload, policy: GCPolicy | None, given: str = "") -> Taken:
         """Take a message that is ready for the log, with its digest in the caller's list, if it has one."""
-        return self._arrived(self._runtime.recorder.take(payload, policy, self._runtime.plugins.classify, given))
+        runtime = self._runtime
+        before, run = runtime.context.cursor.items, self._run
+        kept_after = run if run is not None and runtime.format.follows_users(payload) else None
+        taken = runtime.recorder.take(payload, policy, runtime.plugins.classify, given, kept_after)
+        is_users = self._is_list and runtime.format.role(payload) is Role.USER
+        self._run = (before if run is None else run) if is_users else None
+        return self._arrived(taken)
 
     def place_waiting(self) -> None:
         """Close open calls, and place the waiting blocks at the end."""

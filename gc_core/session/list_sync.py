@@ -25,7 +25,7 @@ from gc_core.session.timeline import Timeline
 from gc_core.storage.recorder import Taken
 from gc_core.values.items import ItemKind
 from gc_core.values.layers import is_own
-from gc_core.values.messages import Payload, Request, without_marks
+from gc_core.values.messages import Payload, Request, Role, without_marks
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import SYSTEM
 from gc_core.values.validators import check_flag, listed
@@ -156,13 +156,15 @@ class ListSync:
         kept = known_prefix(state.given, digests)
         first = len(given.copies) - (len(digests) - kept)
         new = given.copies[first:]
+        run = self._run_of_users(given.copies[:first], new, kept)
         if kept < len(state.given):
             self._timeline.branch_off(kept, is_summed_up=self._is_summed_up(new, state.given[kept:]))
-        for place, (copy, digest) in enumerate(new, first):
-            try:
-                self._inbox.take(without_marks(self._masking.copied(copy)), None, digest)
-            except MessageError as error:
-                raise in_list(error, place) from error
+        with self._inbox.one_list(run):
+            for place, (copy, digest) in enumerate(new, first):
+                try:
+                    self._inbox.take(without_marks(self._masking.copied(copy)), None, digest)
+                except MessageError as error:
+                    raise in_list(error, place) from error
 
     def beside(self, given: CallersList) -> Request | None:
         """
@@ -238,10 +240,26 @@ class ListSync:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
+    def _run_of_users(
+        self, known: Sequence[tuple[Payload, str]], new: Sequence[tuple[Payload, str]], kept: int
+    ) -> int | None:
+        """
+        Return the number of the item before the user messages with which the known part ends. None if it ends with no
+        such message, or a compaction follows the whole known list: that one is of the reply to it.
+        """
+        form, given = self._runtime.format, self._runtime.state.given
+        if kept == len(given) and new and form.follows_users(new[0][0]):
+            return None
+        said = itertools.takewhile(lambda each: form.role(each[0]) is Role.USER, reversed(known))
+        count = min(kept, sum(1 for _ in said))
+        return given[kept - count].items if count else None
+
     def _is_summed_up(self, new: Iterable[tuple[Payload, str]], left: Iterable[Given]) -> bool:
-        """Return whether a summary of the caller's own is among the new messages: it compacted its list."""
+        """Return whether a summary, the caller's own or a provider's, is among the new messages: it compacted."""
         form, before = self._runtime.format, {each.digest for each in left}
-        unknown = (form.normalise(copy) for copy, digest in new if digest not in before)
+        unknown = [form.normalise(copy) for copy, digest in new if digest not in before]
+        if any(map(form.replaces, unknown)):
+            return True
         parts = itertools.chain.from_iterable(map(form.read, unknown))
         return any(part.kind is ItemKind.USER_TEXT and is_compaction(part.text) for part in parts)
 

@@ -10,6 +10,7 @@ from gc_core.relevance.reread_guard import RereadGuard
 from gc_core.session.runtime import Runtime
 from gc_core.storage.recorder import Taken
 from gc_core.values.config import RAISE
+from gc_core.values.messages import Role
 from gc_core.values.sources import ENRICHMENT
 
 BLOCK = "gc: circle"
@@ -91,7 +92,7 @@ class RereadWatch:
     @property
     def _has_collected(self) -> bool:
         """True if something left the window: otherwise there is nothing to ask for again."""
-        first = self._runtime.context.first
+        first = next((each for each in self._runtime.context.messages if each.role is not Role.USER), None)
         return bool(self._runtime.state.done) or (first is not None and self._runtime.format.replaces(first.payload))
 
     def newest_reference(self) -> str:

@@ -104,6 +104,9 @@ class GCSession(SessionFacade):
         forked, or compacted it itself) is continued from the point where it departs; the log keeps everything. Cache
         marks and null fields make no difference, nor does text as a string or as one block.
 
+        The output of OpenAI's ``responses.compact`` at the beginning of the list is sent as it is. A compaction item
+        directly after the whole known list is of the reply to it, and replaces everything before it.
+
         The next list may begin with the messages of the last request, in place of those that it was made from.
         ``post_turn`` may take the reply, and ``append`` a message, before the next list brings it; where ``post_turn``
         does not, ``report_usage`` takes the usage.

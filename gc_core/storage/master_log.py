@@ -46,6 +46,7 @@ class LogRecord:
         policies: The policies that session, host and plugins chose for its items on arrival, by item id.
         by_host: The host said how all of them are held.
         given: Digest of the message in the caller's list, in hex (``GCSession.sync``), or "".
+        kept_after: Of a compaction: number of the item after which user messages stay before it, or None.
         payload: The message, or the change of the source, as it arrived.
 
     """
@@ -59,6 +60,7 @@ class LogRecord:
     policies: Mapping[str, GCPolicy] = attrs.field(factory=dict)
     by_host: bool = False
     given: str = ""
+    kept_after: int | None = None
     payload: Mapping[str, Any]
 
     @property
@@ -82,6 +84,7 @@ class LogRecord:
                 "policies": {key: policy.value for key, policy in self.policies.items()},
                 **({"by_host": True} if self.by_host else {}),
                 **({"given": self.given} if self.given else {}),
+                **({} if self.kept_after is None else {"kept_after": self.kept_after}),
                 "payload": self.payload,
             }
         )
@@ -101,6 +104,7 @@ class LogRecord:
                 policies={key: GCPolicy(policy) for key, policy in saved["policies"].items()},
                 by_host=_read(saved.get("by_host", False), bool),
                 given=_read(saved.get("given", ""), str),
+                kept_after=_read(saved.get("kept_after"), int, type(None)),
                 payload=_read(saved["payload"], dict),
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -144,6 +144,7 @@ def apply_log_record(state: SessionState, place: ByteRange, record: LogRecord, a
         return
     if record.source == CONVERSATION.name:
         arrival = state.intake().take(payload, state.context.cursor, policy=record.policy, became=record.items)
+        arrival = arrival.keeping(record.kept_after)
         state.take(with_policies(arrival, record.policies).logged(record.items, place, payload), at, record.given)
     elif PARTS in payload:
         policy = GCPolicy(payload["policy"])

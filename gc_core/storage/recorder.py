@@ -111,11 +111,21 @@ class Recorder:
     # -- what arrives --------------------------------------------------------------------------------------------
 
     @_whole
-    def take(self, payload: Payload, policy: GCPolicy | None, classify: Classify, given: str = "") -> Taken:
-        """Take a message of the conversation; ``given`` is its digest in the caller's list. Raises MessageError."""
+    def take(
+        self,
+        payload: Payload,
+        policy: GCPolicy | None,
+        classify: Classify,
+        given: str = "",
+        kept_after: int | None = None,
+    ) -> Taken:
+        """
+        Take a message of the conversation; ``given`` is its digest in the caller's list. If it is a compaction, user
+        messages after the item with the number ``kept_after`` stay before it. Raises MessageError.
+        """
         state = self.state
         before = state.context.cursor
-        arrival = state.intake(classify).take(payload, before, policy=policy)
+        arrival = state.intake(classify).take(payload, before, policy=policy).keeping(kept_after)
         new = new_items(arrival, before.items)
         ids = _ids_of(state.format, payload, new)
         record = LogRecord(
@@ -128,6 +138,7 @@ class Recorder:
             policies={item.id: item.policy for item in new},
             by_host=policy is not None,
             given=given,
+            kept_after=arrival.kept_after,
             payload=payload,
         )
         if any(item.source == TASK_STATE.name for item in new):  # a state that came back in the caller's list

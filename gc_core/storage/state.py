@@ -147,7 +147,8 @@ class SessionState:
             self._note_given(Given(given, self.context.cursor.items, at.log, at.ledger))
         new = new_items(arrival, self.context.cursor.items)
         turned = arrival.cursor.turn != self.context.cursor.turn
-        held = carried(self.context, self.blocks, self.pinned_turns) if arrival.compacted else ()
+        kept = self.context.users_after(arrival.kept_after)
+        held = carried(self.context, self.blocks, self.pinned_turns, kept) if arrival.compacted else ()
         self.context.apply(arrival)
         if arrival.compacted:
             self.blocks.carry(held)

@@ -259,6 +259,7 @@ class Request:
         Return keyword arguments for the provider's client, without model and reply length.
 
         ``own`` are more arguments of yours. If the session sends the same argument, both are joined and yours win:
-        ``betas``, ``extra_headers``, ``extra_body`` and the entries of ``context_management``.
+        ``betas``, ``extra_headers``, ``extra_body`` and the entries of ``context_management``. What Anthropic's client
+        is given beside ``**kwargs()`` is not joined: the session's ``extra_headers`` and ``extra_body`` override it.
         """
         return self.arguments(self, own)

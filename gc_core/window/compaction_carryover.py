@@ -8,10 +8,11 @@ the model still reads it verbatim.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from gc_core.values.items import Item, ItemKind
+from gc_core.values.messages import Message
 from gc_core.values.policy import GCPolicy
 from gc_core.values.sources import ENRICHMENT
 from gc_core.window.context import Context
@@ -21,13 +22,19 @@ _BLOCKS: Final = frozenset({ItemKind.ENRICHMENT, ItemKind.MEMORY_BLOCK})
 _TEXTS: Final = frozenset({ItemKind.USER_TEXT, ItemKind.ASSISTANT_TEXT, ItemKind.SYSTEM_TEXT, ItemKind.TOOL_RESULT})
 
 
-def carried(context: Context, blocks: Blocks, pinned_turns: Collection[int]) -> tuple[Block, ...]:
-    """Return blocks with the held content of the window's messages, in their order; named by their items."""
-    newest = frozenset(blocks.newest.values())
+def carried(
+    context: Context, blocks: Blocks, pinned_turns: Collection[int], kept: Sequence[Message] = ()
+) -> tuple[Block, ...]:
+    """
+    Return blocks with the held content of the window's messages, in their order; named by their items. What the
+    ``kept`` messages, which stay in the window, say is not repeated.
+    """
+    newest, said = frozenset(blocks.newest.values()), {item.text for message in kept for item in message.items}
     return tuple(
         block
         for message in context.messages
         for item in message.items
+        if item.text not in said
         for block in _block(item, newest, is_held=_is_held(item, pinned_turns))
     )
 

@@ -202,11 +202,6 @@ class Context:
         return self._running.of(self._messages, self._head_digest)
 
     @property
-    def first(self) -> Message | None:
-        """The oldest message, or None."""
-        return self._messages[0] if self._messages else None
-
-    @property
     def schemas(self) -> tuple[Schema, ...]:
         """The tool schemas, in the order in which they are sent."""
         return self._tools
@@ -407,7 +402,9 @@ class Context:
     def apply(self, arrival: Arrival) -> None:
         """Apply the effect of a message on the window: O(what is new)."""
         if arrival.compacted:
+            kept = self.users_after(arrival.kept_after)
             self._clear()
+            self._add(*kept)
         if arrival.left:
             self._leave(frozenset(arrival.left))
         if arrival.joined is not None:
@@ -424,6 +421,13 @@ class Context:
         if self._last_system is not None:
             self.cursor = attrs.evolve(self.cursor, results=self._last_system)
         self._keep_newest_marks()
+
+    def users_after(self, number: int | None) -> tuple[Message, ...]:
+        """Return the user messages at the end whose items arrived after the one with this number; none for None."""
+        if number is None:
+            return ()
+        said = itertools.takewhile(lambda message: _is_said_after(message, number), reversed(self._messages))
+        return tuple(said)[::-1]
 
     def set_policy(self, key: str, policy: GCPolicy) -> None:
         """Set the policy of a resident item; what the provider requires to stay remains LOCKED."""
@@ -962,3 +966,9 @@ def _texts(message: Message, edits: Edits, format_: Format) -> dict[tuple[str | 
         elif item.id in edits.texts:
             texts[place] = edits.texts[item.id].text
     return texts
+
+
+def _is_said_after(message: Message, number: int) -> bool:
+    """Return whether a user's message, which came from the host, arrived after the item with this number."""
+    first = message.items[0]
+    return message.role is Role.USER and first.logged is not None and number_of(first.id) > number

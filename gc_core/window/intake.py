@@ -86,6 +86,7 @@ class Arrival:
         joined: The new version of the window's last message.
         left: Items at the end of the window's last message that leave before everything else.
         compacted: Everything in the window leaves first: the provider's own compaction replaces it (rule R4).
+        kept_after: But user messages at its end whose items are numbered after this stay before the compaction.
         held: Items that become PRESERVABLE, because their role is known now.
         exchange: Items that become one unit: the question and the answer of a turn that called no tool.
         repairs: The repairs.
@@ -97,6 +98,7 @@ class Arrival:
     joined: Message | None = None
     left: tuple[str, ...] = ()
     compacted: bool = False
+    kept_after: int | None = None
     held: tuple[str, ...] = ()
     exchange: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
@@ -112,6 +114,13 @@ class Arrival:
         """Return all items of its messages, including existing ones of a joined message."""
         joined = () if self.joined is None else (self.joined,)
         return tuple(item for message in (*joined, *self.messages) for item in message.items)
+
+    def keeping(self, number: int | None) -> Arrival:
+        """Return it with the user messages after this item kept; they are no question that it answers."""
+        if number is None or not self.compacted:
+            return self
+        own = tuple(item.id for item in self.items())
+        return attrs.evolve(self, kept_after=number, cursor=attrs.evolve(self.cursor, exchange=own))
 
     def logged(self, ids: Collection[str], place: ByteRange, payload: Payload) -> Arrival:
         """Return it with the place of its line in the master log in the items of that line."""
@@ -145,6 +154,7 @@ class Arrival:
             joined=joined,
             left=(*self.left, *later.left),
             compacted=self.compacted or later.compacted,
+            kept_after=later.kept_after if later.compacted else self.kept_after,
             held=(*self.held, *later.held),
             exchange=(*self.exchange, *later.exchange),
             repairs=(*self.repairs, *later.repairs),

@@ -112,6 +112,10 @@ class ResponsesFormat(MessageFormat):
         output = _items(payload)
         return bool(output) and output[0].get("type") in COMPACTION
 
+    def follows_users(self, payload: Payload) -> bool:
+        """Return whether it is a compaction by itself: ``responses.compact`` returns it after user messages (R4)."""
+        return payload.get("type") in COMPACTION
+
     def marks(self, payload: Payload) -> int:
         """Return the number of cache marks in an item."""
         return sum(_MARK in block for field in NESTED for block in _blocks(payload, field))

@@ -82,12 +82,12 @@ def _r2(rendered: Rendered) -> Iterator[Violation]:
 
 
 def _r4(rendered: Rendered) -> Iterator[Violation]:
-    """R4: a compaction item is first."""
+    """R4: before a compaction item there are only the user messages of a compacted window."""
     places = [index for index, item in enumerate(rendered.messages) if kind_of(item) in COMPACTION]
-    if places and places[-1]:
-        yield Violation(
-            rule="R4", index=places[-1], text=f"{places[-1]} items before the compaction that replaces them"
-        )
+    before = rendered.messages[: places[-1]] if places else ()
+    replaced = sum(kind_of(item) != MESSAGE or item.get("role") != "user" for item in before)
+    if replaced:
+        yield Violation(rule="R4", index=places[-1], text=f"{replaced} items before the compaction that replaces them")
 
 
 def _a4(rendered: Rendered) -> Iterator[Violation]:

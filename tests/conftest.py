@@ -30,7 +30,7 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(20_000)
+        gc.set_threshold(300_000)
         gc.enable()
 
 

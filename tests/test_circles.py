@@ -250,6 +250,7 @@ def assert_no_later_is_ended_and_one_sort_is_noticed(seeds):
         assert not told or name in LATER_NOTICED_THOUGH_HONEST, (seed, name)
 
 
+@pytest.mark.slow
 def test_no_later_honest_session_is_ended_and_one_sort_is_noticed():
     assert_no_later_is_ended_and_one_sort_is_noticed(range(len(LATER_HONEST)))
 
@@ -291,14 +292,17 @@ def noticed_within_eight_calls(circles):
     return sum(calls_until_another_is_noticed(*each[1:], thinks=True)[0] <= 8 for each in circles)
 
 
+@pytest.mark.slow
 def test_no_ordinary_honest_session_is_noticed():
     assert_none_of(map(ordinary_honest, range(0, len(ORDINARY_HONEST), 2)))
 
 
+@pytest.mark.slow
 def test_no_honest_session_of_a_fourth_set_is_noticed():
     assert_none_of(map(fourth_honest, range(0, len(FOURTH_HONEST), 2)))
 
 
+@pytest.mark.slow
 def test_ordinary_circles_in_the_same_words_are_noticed_within_eight_calls():
     assert late_among(map(ordinary_circle, range(0, len(ORDINARY_CIRCLES), 2))) <= ORDINARY_LATE
 

@@ -10,7 +10,7 @@ from gc_core.errors import MessageError
 from gc_core.providers import format_named
 from gc_core.values.references import without_references
 from tests.support.checker import complaints
-from tests.support.grids import every_other_pair
+from tests.support.grids import every_other_pair, half
 from tests.support.histories import FORMATS, SPEAKERS, Reply
 
 STRATEGIES = ("gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive")
@@ -74,7 +74,7 @@ def judge(form, messages, said):
     return whole
 
 
-@pytest.mark.parametrize(("strategy", "form", "tools"), every_other_pair(STRATEGIES, FORMATS, [False, True]))
+@pytest.mark.parametrize(("strategy", "form", "tools"), half(every_other_pair(STRATEGIES, FORMATS, [False, True])))
 def test_a_list_fed_back_to_compact_has_one_state_of_what_the_user_said(strategy, form, tools):
     kept, said = [], []
     for asked, message, after in turns(form, tools=tools):
@@ -88,7 +88,7 @@ def test_a_list_fed_back_to_compact_has_one_state_of_what_the_user_said(strategy
         assert all(rule.rstrip(".") in whole for rule in RULES.values())
 
 
-@pytest.mark.parametrize(("strategy", "form", "tools"), every_other_pair(STRATEGIES, FORMATS, [False, True]))
+@pytest.mark.parametrize(("strategy", "form", "tools"), half(every_other_pair(STRATEGIES, FORMATS, [False, True])))
 def test_the_output_of_sync_fed_back_is_the_whole_list_to_the_session(strategy, form, tools):
     config = GCConfig(strategy=strategy, context_limit=BUDGET, output_reservation=0)
     history, back, said = [], [], []

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.golden.comparing import Place, differences, explained
 from tests.golden.frozen import anonymous, root, timeless
 from tests.golden.recording import Recording
@@ -28,6 +30,7 @@ def recording(*requests):
     return made
 
 
+@pytest.mark.slow
 def test_a_process_with_other_hashes_in_another_directory_has_the_same_results(tmp_path):
     path = tmp_path / "before.jsonl"
     wrote = golden("write", path, "--only", *SAMPLE, seed="1")

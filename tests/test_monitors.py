@@ -11,7 +11,7 @@ from gc_core import GCConfig, GCSession
 from gc_core.values.references import Reference, Stretch
 from gc_core.window.own_texts import own_message
 from tests.support.formats import FORMATS
-from tests.support.grids import in_turn
+from tests.support.grids import half, in_turn
 from tests.support.monitors import Monitor, watched
 from tests.support.say import answer, call, result, small, user
 
@@ -35,7 +35,7 @@ def texts(session):
     return [item.text for item in session.items()]
 
 
-@pytest.mark.parametrize(("strategy", "form"), in_turn(STRATEGIES, FORMATS))
+@pytest.mark.parametrize(("strategy", "form"), half(in_turn(STRATEGIES, FORMATS)))
 @settings(max_examples=1, deadline=None, phases=QUICK, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**6))
 def test_every_item_that_leaves_a_monitor_is_named_by_exactly_one_line(strategy, form, seed):
@@ -43,12 +43,12 @@ def test_every_item_that_leaves_a_monitor_is_named_by_exactly_one_line(strategy,
 
 
 # Seeds with polls inside a turn, chats, several prompts, times in prompts.
-@pytest.mark.parametrize(("strategy", "seed"), in_turn(STRATEGIES, [2, 4, 7, 12, 13]))
+@pytest.mark.parametrize(("strategy", "seed"), half(in_turn(STRATEGIES, [2, 4, 7, 12, 13])))
 def test_lines_do_not_overlap_in_monitors_that_once_had_overlapping_ones(strategy, seed):
     assert watched(Monitor.of(seed), strategy, "openai").collections
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 def test_equal_requests_do_not_pile_up_without_their_answers(strategy):
     with GCSession(GCConfig(strategy=strategy, context_limit=8_000, output_reservation=500)) as session:
         session.system(base="You monitor hosts.")

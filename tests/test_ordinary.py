@@ -13,7 +13,7 @@ from gc_core import ContextOverflowError, GCConfig, GCSession, compact
 from gc_core.providers import format_named
 from gc_core.providers.rules import check_request
 from gc_core.providers.token_counting import counter_for, message_tokens
-from tests.support.grids import chequered
+from tests.support.grids import chequered, half
 from tests.support.ordinary import KINDS, as_anthropic, judge, kind, made, moments
 
 STRATEGIES = ["gc_truncate", "gc_budget", "gc_summarize", "gc_hybrid", "gc_rolling", "gc_progressive"]
@@ -73,7 +73,7 @@ def what_must_stay(messages):
     return sum(map(count, messages[:run]))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(
     which=st.sampled_from(KINDS),

@@ -12,7 +12,7 @@ from gc_core import GCConfig, GCSession, Inconsistency, ItemKind, Plugins, hooki
 from gc_core.errors import InconsistentReplyError
 from gc_core.events import CollectionFinished, CollectionStarted
 from tests.support.corpus import corpus_dir, openai_sessions, require_corpus
-from tests.support.grids import chequered
+from tests.support.grids import chequered, half
 from tests.support.say import answer, call, result, user
 
 STRATEGIES = ("gc_truncate", "gc_summarize", "gc_hybrid", "gc_budget", "gc_rolling", "gc_progressive")
@@ -164,7 +164,7 @@ def test_the_request_that_asks_again_holds_what_the_refused_one_held_and_what_wa
 RECORDED = [path.name for path in openai_sessions() if path.stat().st_size > 200_000]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 @pytest.mark.parametrize(
     "name", [name if name == "pi--session.jsonl" else pytest.param(name, marks=pytest.mark.slow) for name in RECORDED]
 )

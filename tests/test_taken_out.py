@@ -4,6 +4,7 @@ import pytest
 
 from gc_core import GCConfig, GCSession
 from gc_core.session.reader import SessionReader
+from tests.support.grids import half
 from tests.support.say import user
 
 RULE = "Always write the answers to Mr Kowalski in Polish."
@@ -65,7 +66,7 @@ def rules(session):
 
 
 @pytest.mark.parametrize("provider", FORMATS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 def test_a_rule_that_the_user_deletes_is_in_no_later_request_and_not_in_the_state(strategy, provider):
     with opened(strategy, provider) as session:
         held = with_rule(session)
@@ -144,7 +145,7 @@ def test_a_last_message_that_changes_with_each_call_leaves_a_state_of_what_is_sa
 
 
 @pytest.mark.parametrize("provider", FORMATS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 def test_what_the_user_deletes_is_not_expanded_when_it_is_asked_for(strategy, provider):
     with opened(strategy, provider, auto_expand=True) as session:
         held = with_secret(session)

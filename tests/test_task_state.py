@@ -116,7 +116,7 @@ def test_demands_come_first_and_every_line_names_its_item():
     assert all(re.match(r"\(i\d|.*? i\d", line) for line in stated.splitlines() if not line.endswith(":"))
 
 
-@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("most", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_what_is_demanded_leaves_no_state_whose_room_holds_it(most):
     said, number = Talk(), 0
     sentences = [1 + place % most for place in range(700)]

@@ -34,3 +34,23 @@ def every_other_pair(first, second, third):
             enumerate(first), enumerate(second), enumerate(third)
         )
     ]
+
+
+def half(values):
+    """Every other of the values, or of the parameters that are not slow; the rest is slow."""
+    left = itertools.count()
+    return [_slower(each) if next(left) % 2 else each for each in map(_parameter, values) if not _is_slow(each)] + [
+        each for each in map(_parameter, values) if _is_slow(each)
+    ]
+
+
+def _parameter(value):
+    return value if isinstance(value, type(pytest.param())) else pytest.param(value)
+
+
+def _is_slow(parameter):
+    return any(mark.name == "slow" for mark in parameter.marks)
+
+
+def _slower(parameter):
+    return pytest.param(*parameter.values, marks=pytest.mark.slow)

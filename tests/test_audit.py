@@ -19,6 +19,7 @@ from gc_core.storage.master_log import MasterLog
 from gc_core.storage.search import SearchIndex
 from gc_core.values.references import ByteRange
 from tests.support.corpus import corpus_dir, require_corpus
+from tests.support.grids import half
 from tests.support.inside import recorder_of, runtime_of, state_of, store_of, window_of
 from tests.support.say import call, rounds, schema, small, user
 
@@ -95,7 +96,7 @@ def kinds(directory):
 
 
 @pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget"])
-@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize("name", half(SAMPLE))
 def test_a_real_session_agrees_with_itself(tmp_path, name, strategy):
     require_corpus()
     transcript = read_transcript(corpus_dir() / name)

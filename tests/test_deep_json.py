@@ -15,6 +15,7 @@ from gc_core.errors import GCError, MessageError
 from gc_core.storage.audit import verify
 from gc_core.storage.master_log import FILE_NAME
 from gc_core.values.json_values import DEEPEST, DepthError, check_depth, leaves, read_json, rebuilt, strings
+from tests.support.grids import half
 
 ROOT = Path(gc_core.__file__).parent
 SOURCES = [*ROOT.rglob("*.py"), *Path(ctxgc.__file__).parent.rglob("*.py")]
@@ -146,7 +147,7 @@ def pairs(format_name, depth):
 
 
 @pytest.mark.parametrize("depth", DEPTHS)
-@pytest.mark.parametrize("format_name", [ANTHROPIC, OPENAI, GEMINI, RESPONSES])
+@pytest.mark.parametrize("format_name", half([ANTHROPIC, OPENAI, GEMINI, RESPONSES]))
 def test_a_session_lives_on_whatever_the_depth(tmp_path, format_name, depth):
     for number, pair in enumerate(pairs(format_name, depth)):
         directory = tmp_path / str(number)

@@ -103,7 +103,7 @@ def test_the_output_of_sync_fed_back_is_the_whole_list_to_the_session(strategy, 
             history, back = [*history, *after], [*request.messages, *after]
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", half(FORMATS))
 def test_the_output_may_be_fed_back_to_a_session_that_was_opened_again(form, tmp_path):
     config = GCConfig(strategy="gc_progressive", context_limit=BUDGET, output_reservation=0)
     history, back = [], []

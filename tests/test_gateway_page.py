@@ -261,7 +261,7 @@ def test_a_lane_opens_as_its_report_with_every_original(browser, settings):
             with page.context.expect_page() as opening:
                 page.locator("article a").click()
             report = opening.value
-            chrome.until(report, "document.documentElement.dataset.ready === 'yes'")
+            chrome.until(report, "document.documentElement?.dataset.ready === 'yes'")
             report.locator("#query").fill('"word399"')
             report.locator("#results button").first.click()
             assert WORDS in report.evaluate("document.querySelector('#item-texts pre').textContent")

@@ -10,6 +10,7 @@ from gc_core import GCConfig, GCSession, compact
 from gc_core.collector import laid_down
 from gc_core.collector.quotes import Quotes
 from gc_core.values.items import ItemKind
+from tests.support.grids import half
 
 
 def _chat(turns):
@@ -21,7 +22,7 @@ def _chat(turns):
     return [*messages, {"role": "user", "content": "And?"}]
 
 
-@pytest.mark.parametrize("strategy", ["gc_truncate", "gc_budget", "gc_summarize"])
+@pytest.mark.parametrize("strategy", half(["gc_truncate", "gc_budget", "gc_summarize"]))
 def test_twice_the_turns_are_read_about_twice_as_often_for_the_line_that_stands_for_them(strategy, monkeypatch):
     reads = []
     read = Quotes._in
@@ -37,7 +38,7 @@ def test_twice_the_turns_are_read_about_twice_as_often_for_the_line_that_stands_
     assert all(fewer > 0 and more < 3 * fewer for fewer, more in pairwise(reads)), reads
 
 
-@pytest.mark.parametrize("strategy", ["gc_budget", "gc_rolling", "gc_progressive"])
+@pytest.mark.parametrize("strategy", half(["gc_budget", "gc_rolling", "gc_progressive"]))
 def test_what_a_user_said_is_judged_once_not_in_every_collection_again(strategy, monkeypatch):
     judged, collections = [], set()
     config = GCConfig(strategy=strategy, context_limit=12_000, output_reservation=0)

@@ -108,7 +108,7 @@ def test_in_the_smallest_of_windows_there_may_be_no_room_for_a_state_and_nothing
         assert not session.plugins.failures
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(which=st.sampled_from(KINDS), seed=st.integers(0, 10**6), pressure=st.sampled_from([95, 0]))
 def test_a_made_session_in_anthropics_form_is_valid_at_every_call(strategy, which, seed, pressure):
@@ -129,7 +129,7 @@ def test_a_made_session_in_anthropics_form_is_valid_at_every_call(strategy, whic
             session.append(message)
 
 
-@pytest.mark.parametrize(("strategy", "name"), chequered(STRATEGIES[:5], CHATS))
+@pytest.mark.parametrize(("strategy", "name"), half(chequered(STRATEGIES[:5], CHATS)))
 def test_a_chat_keeps_its_newest_exchanges_whole_and_unbroken(strategy, name):
     messages = made(7, kind(name), 110)
     window = sum(map(count, messages)) // 4
@@ -144,7 +144,7 @@ def test_a_chat_keeps_its_newest_exchanges_whole_and_unbroken(strategy, name):
     assert sum(one.continuity for one in judged) / len(judged) > 0.55
 
 
-@pytest.mark.parametrize(("strategy", "pressure"), chequered(STRATEGIES, [95, 0]))
+@pytest.mark.parametrize(("strategy", "pressure"), half(chequered(STRATEGIES, [95, 0])))
 def test_a_chat_of_very_short_turns_fits_for_ever(strategy, pressure):
     messages = [
         message
@@ -173,7 +173,7 @@ def test_a_rule_that_a_user_stated_early_in_a_chat_is_quoted_where_it_left():
 
 
 @pytest.mark.parametrize("turns", [2, 20])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 def test_a_limit_of_turns_is_the_number_of_turns_that_stay(strategy, turns):
     messages = made(3, kind("tools in some turns"), 26)
     with GCSession(config(strategy, 200_000, max_turns=turns, preserve_recent_turns=1)) as session:
@@ -226,7 +226,7 @@ def test_a_chat_fed_back_at_every_call_uses_its_budget_and_never_wears_away(stra
     assert cut >= 20
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 @settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(which=st.sampled_from(KINDS), seed=st.integers(0, 10**6))
 def test_any_session_fed_back_fits_at_every_call(strategy, which, seed):

@@ -34,6 +34,7 @@ from gc_core.storage.state import digest_of_messages
 from gc_core.storage.store import Store
 from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
 from tests.support.formats import FORMATS, asked, called, came, said
+from tests.support.grids import half
 from tests.support.inside import state_of, window_of
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.provider import complaints
@@ -706,7 +707,7 @@ def test_what_is_interrupted_between_files_and_window_is_whole_again_at_the_next
     assert verify(tmp_path / "s") == ()
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", half(FORMATS))
 @pytest.mark.parametrize("act", ["a block is placed", "a memory is placed", "the state is placed", "a reply comes"])
 def test_an_interrupt_leaves_blocks_whole_in_every_format(form, act, tmp_path, monkeypatch):
     """Between the files and the window, whichever write of the call it is."""

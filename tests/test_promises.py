@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gc_core import GCConfig, GCPolicy, GCSession, InstructionSource
 from gc_core.providers import format_named
 from tests.support.corpus import corpus_dir, native_sessions, openai_sessions, require_corpus
-from tests.support.grids import chequered
+from tests.support.grids import chequered, half
 from tests.support.messages import anthropic_sessions_strategy, openai_sessions_strategy
 from tests.support.promises import Watch
 
@@ -47,7 +47,7 @@ def run_transcript(path, strategy, window, pressure, model=None):
 
 @pytest.mark.parametrize("pressure", [90, 0], ids=["threshold", "continuous"])
 # One session of each of two agents; all the others, at this window too, are in `make corpus`.
-@pytest.mark.parametrize(("strategy", "name"), chequered(STRATEGIES, [SAMPLE[0], SAMPLE[2]]))
+@pytest.mark.parametrize(("strategy", "name"), half(chequered(STRATEGIES, [SAMPLE[0], SAMPLE[2]])))
 def test_a_sample_of_real_sessions_keeps_the_promises_at_16k(name, strategy, pressure):
     require_corpus()
     seen = run_transcript(corpus_dir() / name, strategy, 16_000, pressure)
@@ -94,7 +94,7 @@ def test_every_real_session_longer_than_the_window_keeps_the_promises(strategy, 
 made = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 @made
 @given(
     messages=openai_sessions_strategy(max_turns=6, max_steps=5), pressure=st.sampled_from([90, 0]), seed=st.integers()

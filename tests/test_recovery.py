@@ -153,7 +153,7 @@ def check(asked):
         assert each.percent <= 100
 
 
-@pytest.mark.parametrize(("strategy", "window"), chequered(STRATEGIES, [8_000, 32_000]))
+@pytest.mark.parametrize(("strategy", "window"), half(chequered(STRATEGIES, [8_000, 32_000])))
 def test_the_request_that_asks_again_holds_what_the_refused_one_held_and_what_was_undone(strategy, window):
     asked = Replayed(strategy, window).play(steps(150 if window > 10_000 else 60))
     check(asked)

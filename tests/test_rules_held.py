@@ -94,7 +94,7 @@ def held_before(newest, strategy):
         return sum(holds(session.pre_send().messages, rule) for rule in RULES[:9])
 
 
-@pytest.mark.parametrize(("strategy", "form"), chequered(STRATEGIES, FORMATS))
+@pytest.mark.parametrize(("strategy", "form"), half(chequered(STRATEGIES, FORMATS)))
 @settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck), phases=QUICK)
 @given(
     seed=st.integers(0, 10**6), window=st.sampled_from([4_000, 5_000, 6_000, 8_000]), pressure=st.sampled_from([95, 0])
@@ -162,7 +162,7 @@ def orders_with(said):
         yield said.get(turn, f"What is the state of order {1000 + turn}?"), f"Order {turn} is with the carrier. " * 6
 
 
-@pytest.mark.parametrize(("strategy", "changed"), chequered(STRATEGIES, CHANGED))
+@pytest.mark.parametrize(("strategy", "changed"), half(chequered(STRATEGIES, CHANGED)))
 def test_what_changed_a_rule_stays_where_the_rule_left_long_before(strategy, changed):
     rule, change = changed
     with GCSession(GCConfig(strategy=strategy, context_limit=4_000, output_reservation=800)) as session:

@@ -16,6 +16,7 @@ from gc_core.storage.audit import verify
 from gc_core.values.messages import Role
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.edited_lists import FORMATS, EditedList, tokens_in
+from tests.support.grids import half
 from tests.support.inside import state_of
 from tests.support.promises import canonical
 from tests.support.say import answer, call, lines, result, results, schema, use, user
@@ -58,7 +59,7 @@ def calls_in(messages):
 
 
 @pytest.mark.parametrize("provider", FORMATS)
-@pytest.mark.parametrize("strategy", ["gc_budget", "gc_truncate"])
+@pytest.mark.parametrize("strategy", half(["gc_budget", "gc_truncate"]))
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_a_caller_does_to_its_list_the_request_is_of_that_list(provider, strategy, seed):
     follow(provider, strategy, seed, steps=30)

@@ -11,6 +11,7 @@ from gc_core.events import CollectionFinished
 from gc_core.storage.audit import verify
 from tests.fuzz.promises import flat
 from tests.support.checker import complaints
+from tests.support.grids import half
 
 STRATEGIES = ("gc_budget", "gc_progressive", "gc_truncate", "gc_hybrid", "gc_rolling")
 LIMIT = 24_000
@@ -54,7 +55,7 @@ def body_of(request):
     return {"model": "m", "max_tokens": 9, "messages": list(request.messages), "system": list(request.system)}
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", half(STRATEGIES))
 def test_a_reminder_after_every_call_holds_no_call_in_the_window(strategy):
     """A hook of Claude Code's that says something after each call makes such a list."""
     requests, results = driven([{"role": "user", "content": "Read the files."}], ["hook"] * 70, strategy=strategy)

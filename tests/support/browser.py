@@ -75,7 +75,7 @@ def opened(browser, path, *, refusing=False, **options):
     page.on("request", lambda request: asked.append(request.url))
     try:
         page.goto(path.as_uri())
-        until(page, "document.documentElement.dataset.ready === 'yes'")
+        until(page, "document.documentElement?.dataset.ready === 'yes'")
         yield page
         refused = [trouble for trouble in troubles if "Content Security Policy" in trouble]
         assert troubles == refused, troubles

@@ -157,7 +157,7 @@ def test_a_named_conversation_recalls_what_its_list_has_left(lanes):
         assert "4711" in lane.tools.call("recall", {"reference": "i3"})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @made(
     together=st.integers(0, 3),
     steps=st.integers(2, 8),

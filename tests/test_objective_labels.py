@@ -87,6 +87,7 @@ def test_the_objective_of_made_sessions_in_fourteen_languages(objective_of):
     assert current >= 97
 
 
+@pytest.mark.slow
 def test_the_objective_of_recorded_sessions(objective_of):
     require_corpus()
     complete, clean, current = shares(RECORDED[1::2], objective_of)

@@ -218,7 +218,7 @@ NOTICED_THOUGH_HONEST = {  # in some or all of their sessions, where a tool itse
 
 
 def test_no_unseen_honest_session_is_ended_and_only_some_sorts_are_noticed():
-    assert_no_unseen_is_ended_and_only_some_sorts_are_noticed(range(30), 3)
+    assert_no_unseen_is_ended_and_only_some_sorts_are_noticed(range(30), 2)
 
 
 def test_every_unseen_circle_is_noticed_within_eight_calls_or_in_its_second_lap():

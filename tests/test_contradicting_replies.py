@@ -8,7 +8,7 @@ import pytest
 from gc_core import GCConfig, GCSession, Plugins
 from gc_core.errors import InconsistentReplyError
 from gc_core.plugins.contradictions import ContradictionCheck
-from gc_core.plugins.reply_claims import Claims
+from gc_core.plugins.reply_claims import Claims, files_worked_on
 from tests.support.corpus import openai_sessions, require_corpus
 from tests.support.say import answer, call, result, user
 
@@ -225,3 +225,16 @@ def test_plans_questions_negations_and_code_claim_nothing(text):
 def test_a_file_that_the_replys_own_call_names_is_known():
     reply = call(("c", "edit", {"path": "src/a.py"}), text="I have just changed src/a.py.")
     assert not Claims.of(reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "files"),
+    [
+        ("I updated src/app.py and tests/test_app.py.", ("src/app.py", "tests/test_app.py")),
+        ("I read `a/b.py`, `c/d.py` and e/f.py, but not g.py.", ("a/b.py", "c/d.py", "e/f.py")),
+        ("J'ai modifié src/a.py et src/b.py.", ("src/a.py", "src/b.py")),
+        ("I updated src/app.py so that tests/test_app.py passes.", ("src/app.py",)),
+    ],
+)
+def test_of_a_list_every_file_is_claimed_and_of_a_sentence_the_first(reply, files):
+    assert files_worked_on(reply) == files
